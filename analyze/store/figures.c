@@ -13,8 +13,7 @@ enum status store_sum_run(struct store *store, uint64_t run_id, struct fault *fa
     static const enum sql sums[] = {SQL_SUM_ENGINES, SQL_SUM_CAUSES, SQL_SUM_SYMBOLS,
                                     SQL_SUM_FIGURES, SQL_SUM_MEDIANS};
     for (size_t i = 0; i < COUNT_OF(sums); i++) {
-        struct query q = query_begin(store, sums[i], NULL, fault);
-        query_int(&q, run_id);
+        struct query q = query_with(store, sums[i], run_id, NULL, fault);
         (void)query_run(&q);
     }
     return fault->code;
@@ -44,13 +43,11 @@ enum status store_sum_missing(struct store *store, struct fault *fault)
 static struct query begin_sums(struct store *store, uint64_t run_id, enum sql kept, enum sql live,
                                struct arena *keep, struct fault *fault)
 {
-    struct query state = query_begin(store, SQL_RUN_STATE, keep, fault);
-    query_int(&state, run_id);
+    struct query state = query_with(store, SQL_RUN_STATE, run_id, keep, fault);
     const char *word = query_row(&state) ? query_get_text(&state) : NULL;
     (void)query_end(&state);
     const bool going = word != NULL && strcmp(word, run_state_name(RUN_RUNNING)) == 0;
-    struct query q = query_begin(store, going ? live : kept, keep, fault);
-    query_int(&q, run_id);
+    struct query q = query_with(store, going ? live : kept, run_id, keep, fault);
     return q;
 }
 
@@ -136,8 +133,7 @@ enum status store_read_symbols(struct store *store, uint64_t run_id, struct aren
 enum status store_count_captures(struct store *store, uint64_t run_id, uint32_t *expected,
                                  uint32_t *captured, struct fault *fault)
 {
-    struct query q = query_begin(store, SQL_COUNT_CAPTURES, NULL, fault);
-    query_int(&q, run_id);
+    struct query q = query_with(store, SQL_COUNT_CAPTURES, run_id, NULL, fault);
     if (query_row(&q)) {
         *expected = (uint32_t)query_get(&q);
         *captured = (uint32_t)query_get(&q);

@@ -13,8 +13,7 @@ void store_put_evidence(struct store *store, uint64_t stack_id, const struct sta
 {
     for (uint32_t i = 0; i < stack->evidence_count && fault->code == ERR_NONE; i++) {
         const struct frame_evidence *e = &stack->evidence[i];
-        struct query q = query_begin(store, SQL_ADD_EVIDENCE, NULL, fault);
-        query_int(&q, stack_id);
+        struct query q = query_with(store, SQL_ADD_EVIDENCE, stack_id, NULL, fault);
         query_int(&q, e->index);
         query_int(&q, e->sp_va);
         query_text(&q, e->where);
@@ -36,8 +35,7 @@ void store_read_evidence(struct store *store, uint64_t stack_id, struct stack *s
 {
     struct frame_evidence *rows = NULL;
     uint32_t count = 0, room = 0;
-    struct query q = query_begin(store, SQL_READ_EVIDENCE, keep, fault);
-    query_int(&q, stack_id);
+    struct query q = query_with(store, SQL_READ_EVIDENCE, stack_id, keep, fault);
     while (query_row(&q) && store_grow(&rows, count, &room, sizeof *rows, keep, fault)) {
         struct frame_evidence *e = &rows[count++];
         e->index = (uint32_t)query_get(&q);
@@ -120,8 +118,7 @@ void store_put_artifacts(struct store *store, uint64_t case_id, const struct run
 {
     for (uint32_t i = 0; i < c->artifact_count && fault->code == ERR_NONE; i++) {
         const uint64_t id = artifact_id(store, &c->artifacts[i], fault);
-        struct query q = query_begin(store, SQL_ADD_CASE_ARTIFACT, NULL, fault);
-        query_int(&q, case_id);
+        struct query q = query_with(store, SQL_ADD_CASE_ARTIFACT, case_id, NULL, fault);
         query_int(&q, i);
         query_text(&q, artifact_role_name(c->artifacts[i].role));
         query_text(&q, c->artifacts[i].name);
@@ -147,8 +144,7 @@ enum status store_read_files(struct store *store, struct run_case *c, struct are
                              struct fault *fault)
 {
     uint32_t room = 0;
-    struct query q = query_begin(store, SQL_READ_CASE_ARTIFACTS, keep, fault);
-    query_int(&q, c->id);
+    struct query q = query_with(store, SQL_READ_CASE_ARTIFACTS, c->id, keep, fault);
     while (query_row(&q) &&
            store_grow(&c->artifacts, c->artifact_count, &room, sizeof *c->artifacts, keep, fault))
         read_artifact_row(&q, &c->artifacts[c->artifact_count++]);

@@ -4,8 +4,7 @@
 enum status store_put_pace(struct store *store, uint64_t run_id, const struct run_pace *pace,
                            struct fault *fault)
 {
-    struct query q = query_begin(store, SQL_PUT_PACE, NULL, fault);
-    query_int(&q, run_id);
+    struct query q = query_with(store, SQL_PUT_PACE, run_id, NULL, fault);
     query_int(&q, pace->total);
     query_int(&q, pace->captured);
     query_int(&q, pace->had);
@@ -17,8 +16,7 @@ enum status store_put_pace(struct store *store, uint64_t run_id, const struct ru
 void store_read_pace(struct store *store, uint64_t run_id, struct run_pace *out,
                      struct fault *fault)
 {
-    struct query q = query_begin(store, SQL_READ_PACE, NULL, fault);
-    query_int(&q, run_id);
+    struct query q = query_with(store, SQL_READ_PACE, run_id, NULL, fault);
     if (query_row(&q)) {
         out->total = (uint32_t)query_get(&q);
         out->captured = (uint32_t)query_get(&q);

@@ -6,6 +6,14 @@ struct query query_begin(struct store *store, enum sql sql, struct arena *keep, 
     return database_query(&store->database, sql, keep, fault);
 }
 
+struct query query_with(struct store *store, enum sql sql, uint64_t id, struct arena *keep,
+                        struct fault *fault)
+{
+    struct query q = query_begin(store, sql, keep, fault);
+    query_int(&q, id);
+    return q;
+}
+
 uint64_t store_text_id(struct store *store, const char *text, struct fault *fault)
 {
     uint64_t id = 0;

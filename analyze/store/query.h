@@ -121,6 +121,9 @@ struct store {
 
 struct query query_begin(struct store *store, enum sql sql, struct arena *keep,
                          struct fault *fault);
+/* The same, with ID as the first value: what is read or written of one run, case or stack. */
+struct query query_with(struct store *store, enum sql sql, uint64_t id, struct arena *keep,
+                        struct fault *fault);
 
 /* What pages show beside a case (keep.c): evidence of a stack, files of a case. */
 void store_put_evidence(struct store *store, uint64_t stack_id, const struct stack *stack,

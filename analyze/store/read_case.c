@@ -86,9 +86,8 @@ static void read_claims(struct reader *r)
     struct engine_claim claims[CLAIMS_MAX] = {{.engine = NULL}};
     struct engine_score scores[CLAIMS_MAX] = {{.engine = NULL}};
     uint32_t count = 0;
-    struct query q = query_begin(r->store, SQL_READ_CLAIMS, r->keep, r->fault);
+    struct query q = query_with(r->store, SQL_READ_CLAIMS, c->id, r->keep, r->fault);
     q.texts = r->texts;
-    query_int(&q, c->id);
     while (query_row(&q)) {
         if (count == CLAIMS_MAX) {
             (void)fault_set(r->fault, ERR_LIMIT, FAULT_NO_OFFSET, "engines in one case");
@@ -127,9 +126,8 @@ static void read_findings(struct reader *r)
 {
     struct case_result *out = &r->c->result;
     uint32_t room = 0;
-    struct query q = query_begin(r->store, SQL_READ_FINDINGS, r->keep, r->fault);
+    struct query q = query_with(r->store, SQL_READ_FINDINGS, r->c->id, r->keep, r->fault);
     q.texts = r->texts;
-    query_int(&q, r->c->id);
     while (query_row(&q) && store_grow(&out->findings, out->finding_count, &room,
                                        sizeof *out->findings, r->keep, r->fault)) {
         struct finding *f = &out->findings[out->finding_count++];
@@ -278,8 +276,7 @@ static void split_method(struct frame *frame)
 static void read_frames(struct reader *r, uint64_t stack_id, struct stack *s,
                         struct thread_result *thread, uint32_t column)
 {
-    struct query q = query_begin(r->store, SQL_READ_FRAMES, r->keep, r->fault);
-    query_int(&q, stack_id);
+    struct query q = query_with(r->store, SQL_READ_FRAMES, stack_id, r->keep, r->fault);
     uint32_t i = 0;
     for (; i < s->frame_count && query_row(&q); i++) {
         struct frame *f = &s->frames[i];
@@ -357,8 +354,7 @@ static void read_stacks(struct reader *r)
     struct run_case *c = r->c;
     struct stack_row *rows[CLAIMS_MAX] = {NULL};
     uint32_t room[CLAIMS_MAX] = {0};
-    struct query q = query_begin(r->store, SQL_READ_STACKS, r->keep, r->fault);
-    query_int(&q, c->id);
+    struct query q = query_with(r->store, SQL_READ_STACKS, c->id, r->keep, r->fault);
     while (query_row(&q)) {
         struct stack_row row = {.id = 0};
         uint32_t claim = 0;
@@ -402,8 +398,7 @@ static void read_truth_frames(struct reader *r, struct truth_thread *t, uint32_t
         (void)fault_no_memory(r->fault, "case from the database");
         return;
     }
-    struct query q = query_begin(r->store, SQL_READ_TRUTH_FRAMES, r->keep, r->fault);
-    query_int(&q, r->c->id);
+    struct query q = query_with(r->store, SQL_READ_TRUTH_FRAMES, r->c->id, r->keep, r->fault);
     query_int(&q, position);
     for (uint32_t i = 0; i < t->frame_count && query_row(&q); i++) {
         struct truth_frame *f = &t->frames[i];
@@ -428,8 +423,7 @@ static void read_truth(struct reader *r, const int32_t *truth_of_thread)
         (void)fault_no_memory(r->fault, "case from the database");
         return;
     }
-    struct query q = query_begin(r->store, SQL_READ_TRUTH_THREADS, r->keep, r->fault);
-    query_int(&q, r->c->id);
+    struct query q = query_with(r->store, SQL_READ_TRUTH_THREADS, r->c->id, r->keep, r->fault);
     while (query_row(&q) && store_grow(&truth->threads, truth->thread_count, &room,
                                        sizeof *truth->threads, r->keep, r->fault)) {
         struct truth_thread *t = &truth->threads[truth->thread_count++];
@@ -455,8 +449,7 @@ static int32_t *read_threads(struct reader *r)
     struct case_result *out = &r->c->result;
     int32_t *truths = NULL;
     uint32_t room = 0, truth_room = 0;
-    struct query q = query_begin(r->store, SQL_READ_THREADS, r->keep, r->fault);
-    query_int(&q, r->c->id);
+    struct query q = query_with(r->store, SQL_READ_THREADS, r->c->id, r->keep, r->fault);
     while (query_row(&q) &&
            store_grow(&out->threads, out->thread_count, &room, sizeof *out->threads, r->keep,
                       r->fault) &&
@@ -486,8 +479,7 @@ static int32_t *read_threads(struct reader *r)
 static void read_gaps(struct reader *r)
 {
     for (uint32_t i = 0; i < r->c->result.thread_count; i++) {
-        struct query q = query_begin(r->store, SQL_READ_GAPS, r->keep, r->fault);
-        query_int(&q, r->c->id);
+        struct query q = query_with(r->store, SQL_READ_GAPS, r->c->id, r->keep, r->fault);
         query_int(&q, i);
         while (query_row(&q)) {
             const int64_t row = query_get_signed(&q);
@@ -506,8 +498,7 @@ enum status store_read_case(struct store *store, uint64_t case_id, struct arena 
 {
     memset(out, 0, sizeof *out);
     bool has_truth = false;
-    struct query q = query_begin(store, SQL_READ_CASE, keep, fault);
-    query_int(&q, case_id);
+    struct query q = query_with(store, SQL_READ_CASE, case_id, keep, fault);
     if (query_row(&q)) {
         read_case_row(&q, out);
         has_truth = query_get(&q) != 0;
@@ -556,8 +547,7 @@ enum status store_list_case_ids(struct store *store, uint64_t run_id, struct are
     uint32_t room = 0;
     *out = NULL;
     *count = 0;
-    struct query q = query_begin(store, SQL_LIST_CASE_IDS, NULL, fault);
-    query_int(&q, run_id);
+    struct query q = query_with(store, SQL_LIST_CASE_IDS, run_id, NULL, fault);
     while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault))
         (*out)[(*count)++] = query_get(&q);
     return query_end(&q);
@@ -567,8 +557,7 @@ enum status store_find_case(struct store *store, uint64_t run_id, const char *sc
                             const char *variant, uint32_t repeat, uint64_t *case_id,
                             struct fault *fault)
 {
-    struct query q = query_begin(store, SQL_FIND_CASE, NULL, fault);
-    query_int(&q, run_id);
+    struct query q = query_with(store, SQL_FIND_CASE, run_id, NULL, fault);
     query_text(&q, scenario);
     query_text(&q, variant);
     query_int(&q, repeat);

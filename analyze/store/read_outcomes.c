@@ -31,9 +31,8 @@ enum status store_read_outcomes(struct store *store, uint64_t run_id, struct are
     *out = NULL;
     *count = 0;
     text_pool_init(&texts, keep);
-    struct query q = query_begin(store, SQL_READ_OUTCOMES, keep, fault);
+    struct query q = query_with(store, SQL_READ_OUTCOMES, run_id, keep, fault);
     q.texts = &texts;
-    query_int(&q, run_id);
     while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
         struct run_case *c = &(*out)[(*count)++];
         c->id = query_get(&q);

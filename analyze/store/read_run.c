@@ -38,8 +38,7 @@ static void read_run_row(struct query *q, struct run_info *run)
 static void read_verdicts(struct store *store, struct run_info *run, struct arena *keep,
                           struct fault *fault)
 {
-    struct query q = query_begin(store, SQL_READ_RUN_VERDICTS, keep, fault);
-    query_int(&q, run->id);
+    struct query q = query_with(store, SQL_READ_RUN_VERDICTS, run->id, keep, fault);
     while (query_row(&q)) {
         enum verdict verdict = VERDICT_PASS;
         const char *word = query_get_text(&q);
@@ -141,8 +140,7 @@ static void read_notes(struct store *store, uint64_t run_id, const char *kind, s
                        struct named_version **out, uint32_t *count, struct fault *fault)
 {
     uint32_t room = 0;
-    struct query q = query_begin(store, SQL_READ_RUN_NOTES, keep, fault);
-    query_int(&q, run_id);
+    struct query q = query_with(store, SQL_READ_RUN_NOTES, run_id, keep, fault);
     query_text(&q, kind);
     while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
         (*out)[*count].name = query_get_text(&q);
@@ -177,8 +175,7 @@ enum status store_read_run(struct store *store, uint64_t run_id, struct arena *k
                            struct run_info *out, struct fault *fault)
 {
     memset(out, 0, sizeof *out);
-    struct query q = query_begin(store, SQL_READ_RUN, keep, fault);
-    query_int(&q, run_id);
+    struct query q = query_with(store, SQL_READ_RUN, run_id, keep, fault);
     if (query_row(&q))
         read_run_row(&q, out);
     if (query_end(&q) != ERR_NONE)
@@ -300,9 +297,8 @@ enum status store_read_hooks(struct store *store, uint64_t run_id, struct arena 
     *count = 0;
     struct text_pool texts;
     text_pool_init(&texts, keep);
-    struct query q = query_begin(store, SQL_READ_HOOKS, keep, fault);
+    struct query q = query_with(store, SQL_READ_HOOKS, run_id, keep, fault);
     q.texts = &texts;
-    query_int(&q, run_id);
     while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
         struct hook_outcome *d = &(*out)[(*count)++];
         d->case_id = query_get(&q);
@@ -320,8 +316,7 @@ enum status store_read_signatures(struct store *store, uint64_t run_id, struct a
     uint32_t room = 0;
     *out = NULL;
     *count = 0;
-    struct query q = query_begin(store, SQL_READ_SIGNATURES, keep, fault);
-    query_int(&q, run_id);
+    struct query q = query_with(store, SQL_READ_SIGNATURES, run_id, keep, fault);
     while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
         struct signature_row *s = &(*out)[(*count)++];
         s->signature = query_get_text(&q);
@@ -337,8 +332,7 @@ enum status store_read_samples(struct store *store, uint64_t run_id, struct aren
     uint32_t room = 0;
     *out = NULL;
     *count = 0;
-    struct query q = query_begin(store, SQL_READ_SAMPLES, keep, fault);
-    query_int(&q, run_id);
+    struct query q = query_with(store, SQL_READ_SAMPLES, run_id, keep, fault);
     while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
         struct bench_sample *s = &(*out)[(*count)++];
         s->lane = bench_lane_parse(query_get_text(&q));
@@ -356,8 +350,7 @@ enum status store_read_bench_cases(struct store *store, uint64_t run_id, struct 
     uint32_t room = 0;
     *out = NULL;
     *count = 0;
-    struct query q = query_begin(store, SQL_READ_BENCH_CASES, keep, fault);
-    query_int(&q, run_id);
+    struct query q = query_with(store, SQL_READ_BENCH_CASES, run_id, keep, fault);
     while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
         struct bench_case *c = &(*out)[(*count)++];
         c->process = (uint32_t)query_get(&q);

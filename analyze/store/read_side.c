@@ -65,10 +65,9 @@ static enum status read_cases(struct store *store, enum diff_detail detail, stru
     *ids = ARENA_ARRAY(scratch, (size_t)most + 1, uint64_t);
     if (out->cases == NULL || *ids == NULL)
         return fault_no_memory(fault, "cases of a run");
-    struct query q =
-        query_begin(store, detail != DIFF_TIMES ? SQL_READ_VERDICTS : SQL_READ_SIDE, keep, fault);
+    struct query q = query_with(store, detail != DIFF_TIMES ? SQL_READ_VERDICTS : SQL_READ_SIDE,
+                                out->run->id, keep, fault);
     q.texts = texts;
-    query_int(&q, out->run->id);
     while (out->count < most && query_row(&q)) { /* a run that is being written grows meanwhile */
         (*ids)[out->count] = query_get(&q);
         read_case(&q, detail, &out->cases[out->count]);
@@ -91,10 +90,9 @@ static void read_claims(struct store *store, enum diff_detail detail, struct tex
 {
     uint32_t at = 0;
     struct query q =
-        query_begin(store, detail == DIFF_TIMES ? SQL_READ_SIDE_TIMES : SQL_READ_SIDE_STACKS,
-                    texts->keep, fault);
+        query_with(store, detail == DIFF_TIMES ? SQL_READ_SIDE_TIMES : SQL_READ_SIDE_STACKS,
+                   out->run->id, texts->keep, fault);
     q.texts = texts;
-    query_int(&q, out->run->id);
     while (fault->code == ERR_NONE && query_row(&q)) {
         const uint64_t id = query_get(&q);
         while (at < out->count && ids[at] < id)

@@ -38,9 +38,8 @@ static void read_way(struct query *q, struct arena *keep, struct way_cost **ways
 void store_read_ways(struct store *store, struct run_case *c, struct arena *keep,
                      struct text_pool *texts, struct fault *fault)
 {
-    struct query q = query_begin(store, SQL_READ_WAYS, keep, fault);
+    struct query q = query_with(store, SQL_READ_WAYS, c->id, keep, fault);
     q.texts = texts;
-    query_int(&q, c->id);
     while (query_row(&q))
         read_way(&q, keep, &c->ways);
     (void)query_end(&q);

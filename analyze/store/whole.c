@@ -226,7 +226,6 @@ enum status store_prune(struct store *store, uint32_t keep_runs, uint32_t *delet
 
 enum status store_delete_run(struct store *store, uint64_t run_id, struct fault *fault)
 {
-    struct query q = query_begin(store, SQL_DELETE_RUN, NULL, fault);
-    query_int(&q, run_id);
+    struct query q = query_with(store, SQL_DELETE_RUN, run_id, NULL, fault);
     return query_run(&q);
 }

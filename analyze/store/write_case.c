@@ -106,8 +106,7 @@ static void bind_score(struct query *q, const struct engine_score *s)
 static void put_head(struct writer *w, uint64_t run_id, const struct run_case *c)
 {
     char expected[HOOKS_TEXT_BYTES], got[HOOKS_TEXT_BYTES];
-    struct query q = query_begin(w->store, SQL_ADD_CASE, NULL, w->fault);
-    query_int(&q, run_id);
+    struct query q = query_with(w->store, SQL_ADD_CASE, run_id, NULL, w->fault);
     query_text(&q, c->scenario);
     query_text(&q, c->variant);
     query_text(&q, cpu_name(c->arch));
@@ -147,8 +146,7 @@ static void bind_parts(struct query *q, const struct way_parts *parts)
 
 static void put_way(struct writer *w, enum case_way way, const struct way_cost *cost)
 {
-    struct query q = query_begin(w->store, SQL_ADD_WAY, NULL, w->fault);
-    query_int(&q, w->case_id);
+    struct query q = query_with(w->store, SQL_ADD_WAY, w->case_id, NULL, w->fault);
     query_text(&q, case_way_name(way));
     query_int(&q, cost->frames);
     query_int(&q, cost->same);
@@ -166,8 +164,7 @@ static void put_claim(struct writer *w, const struct run_case *c, uint32_t i)
     const struct engine_claim *k = &c->claims[i];
     const struct engine_score *s = i < c->result.score_count ? &c->result.scores[i] : &none;
     const uint64_t shares = text_id(w, k->shares);
-    struct query q = query_begin(w->store, SQL_ADD_CLAIM, NULL, w->fault);
-    query_int(&q, w->case_id);
+    struct query q = query_with(w->store, SQL_ADD_CLAIM, w->case_id, NULL, w->fault);
     query_int(&q, i);
     query_text(&q, k->engine);
     query_text(&q, NULL); /* see SHARES in sql.c */
@@ -256,8 +253,7 @@ static void put_frame(struct writer *w, uint64_t stack_id, uint32_t position, co
 {
     const uint64_t module = module_id(w, f->module);
     const uint64_t site = site_id(w, f, module != 0);
-    struct query q = query_begin(w->store, SQL_ADD_FRAME, NULL, w->fault);
-    query_int(&q, stack_id);
+    struct query q = query_with(w->store, SQL_ADD_FRAME, stack_id, NULL, w->fault);
     query_int(&q, position);
     query_int(&q, f->index);
     query_int(&q, site);
@@ -273,8 +269,7 @@ static void put_stack(struct writer *w, const struct run_case *c, uint32_t claim
 {
     const struct stack *s = &c->claims[claim].stacks[position];
     const struct placed placed = place_of(&c->result, claim, s);
-    struct query q = query_begin(w->store, SQL_ADD_STACK, NULL, w->fault);
-    query_int(&q, w->case_id);
+    struct query q = query_with(w->store, SQL_ADD_STACK, w->case_id, NULL, w->fault);
     query_int(&q, claim);
     query_int(&q, position);
     query_signed(&q, placed.thread);
@@ -315,8 +310,7 @@ static void put_gaps(struct writer *w, const struct thread_result *t, uint32_t p
             const struct align_cell *cell = thread_result_cell(t, row, side);
             if (cell->frame >= 0 || (cell->mark == CELL_GAP && cell->cause == CAUSE_NONE))
                 continue;
-            struct query q = query_begin(w->store, SQL_ADD_GAP, NULL, w->fault);
-            query_int(&q, w->case_id);
+            struct query q = query_with(w->store, SQL_ADD_GAP, w->case_id, NULL, w->fault);
             query_int(&q, position);
             query_int(&q, row);
             query_int(&q, side);
@@ -337,8 +331,7 @@ static int64_t truth_position(const struct run_case *c, const struct truth_threa
 static void put_thread(struct writer *w, const struct run_case *c, uint32_t i)
 {
     const struct thread_result *t = &c->result.threads[i];
-    struct query q = query_begin(w->store, SQL_ADD_THREAD, NULL, w->fault);
-    query_int(&q, w->case_id);
+    struct query q = query_with(w->store, SQL_ADD_THREAD, w->case_id, NULL, w->fault);
     query_int(&q, i);
     query_int(&q, t->thread_id);
     query_text(&q, t->name);
@@ -368,8 +361,7 @@ static int64_t truth_row(const struct run_case *c, const struct truth_thread *th
 static void put_truth(struct writer *w, const struct run_case *c, uint32_t i)
 {
     const struct truth_thread *t = &c->truth->threads[i];
-    struct query q = query_begin(w->store, SQL_ADD_TRUTH_THREAD, NULL, w->fault);
-    query_int(&q, w->case_id);
+    struct query q = query_with(w->store, SQL_ADD_TRUTH_THREAD, w->case_id, NULL, w->fault);
     query_int(&q, i);
     query_int(&q, t->id);
     query_text(&q, thread_role_name(t->role, t->role_word));
@@ -377,8 +369,7 @@ static void put_truth(struct writer *w, const struct run_case *c, uint32_t i)
     uint32_t row = 0;
     for (uint32_t f = 0; f < t->frame_count && w->fault->code == ERR_NONE; f++) {
         const struct truth_frame *frame = &t->frames[f];
-        struct query add = query_begin(w->store, SQL_ADD_TRUTH_FRAME, NULL, w->fault);
-        query_int(&add, w->case_id);
+        struct query add = query_with(w->store, SQL_ADD_TRUTH_FRAME, w->case_id, NULL, w->fault);
         query_int(&add, i);
         query_int(&add, f);
         query_id(&add, text_id(w, frame->function));
@@ -396,8 +387,7 @@ static void put_finding(struct writer *w, const struct finding *f, uint32_t posi
 {
     char blame[BLAME_TEXT_BYTES];
     const uint64_t evidence = store_text_id(w->store, f->evidence, w->fault);
-    struct query q = query_begin(w->store, SQL_ADD_FINDING, NULL, w->fault);
-    query_int(&q, w->case_id);
+    struct query q = query_with(w->store, SQL_ADD_FINDING, w->case_id, NULL, w->fault);
     query_int(&q, position);
     query_int(&q, f->level);
     const char *const texts[] = {cause_name(f->cause), f->engine, f->against, f->wrong};

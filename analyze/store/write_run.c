@@ -12,8 +12,7 @@ static enum status put_notes(struct store *store, uint64_t run_id, const char *k
                              const struct named_version *rows, uint32_t count, struct fault *fault)
 {
     for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++) {
-        struct query q = query_begin(store, SQL_ADD_RUN_NOTE, NULL, fault);
-        query_int(&q, run_id);
+        struct query q = query_with(store, SQL_ADD_RUN_NOTE, run_id, NULL, fault);
         query_text(&q, kind);
         query_int(&q, i);
         query_text(&q, text_or_empty(rows[i].name));
@@ -144,8 +143,7 @@ enum status store_end_dead_runs(struct store *store, struct fault *fault)
 enum status store_count_verdict(struct store *store, uint64_t run_id, const char *verdict,
                                 int64_t change, struct fault *fault)
 {
-    struct query q = query_begin(store, SQL_ADD_VERDICT, NULL, fault);
-    query_int(&q, run_id);
+    struct query q = query_with(store, SQL_ADD_VERDICT, run_id, NULL, fault);
     query_text(&q, verdict);
     query_signed(&q, change);
     return query_run(&q);
@@ -207,8 +205,7 @@ enum status store_put_samples(struct store *store, uint64_t run_id,
         database_begin(&store->database, fault) != ERR_NONE)
         return fault->code;
     for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++) {
-        struct query q = query_begin(store, SQL_ADD_SAMPLE, NULL, fault);
-        query_int(&q, run_id);
+        struct query q = query_with(store, SQL_ADD_SAMPLE, run_id, NULL, fault);
         query_text(&q, bench_lane_name(samples[i].lane));
         query_text(&q, bench_stage_name(samples[i].stage));
         query_int(&q, samples[i].cold);
@@ -227,8 +224,7 @@ enum status store_put_bench_cases(struct store *store, uint64_t run_id,
         database_begin(&store->database, fault) != ERR_NONE)
         return fault->code;
     for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++) {
-        struct query q = query_begin(store, SQL_ADD_BENCH_CASE, NULL, fault);
-        query_int(&q, run_id);
+        struct query q = query_with(store, SQL_ADD_BENCH_CASE, run_id, NULL, fault);
         query_int(&q, cases[i].process);
         query_text(&q, cases[i].scenario);
         query_text(&q, cases[i].variant);
