@@ -65,7 +65,7 @@ static inline void json_key(struct json *j, const char *key)
     json_key_of(j, key, strlen(key));
 }
 
-/* key + value in one call */
+/* key + value, or the begin of one, in one call */
 static inline void json_key_string(struct json *j, const char *key, const char *text)
 {
     json_key(j, key);
@@ -94,6 +94,18 @@ static inline void json_key_bool(struct json *j, const char *key, bool value)
 {
     json_key(j, key);
     json_bool(j, value);
+}
+
+static inline void json_key_array(struct json *j, const char *key)
+{
+    json_key(j, key);
+    json_array(j);
+}
+
+static inline void json_key_object(struct json *j, const char *key)
+{
+    json_key(j, key);
+    json_object(j);
 }
 
 static inline void json_key_null(struct json *j, const char *key)

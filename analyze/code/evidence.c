@@ -96,8 +96,7 @@ void code_listing_write(const struct code_listing *listing, struct json *j)
     }
     json_object(j);
     json_key_string(j, "note", listing->note);
-    json_key(j, "lines");
-    json_array(j);
+    json_key_array(j, "lines");
     for (uint32_t i = 0; i < listing->count; i++) {
         const struct code_line *line = &listing->lines[i];
         char hex[3 * 16 + 1] = "";

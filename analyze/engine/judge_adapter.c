@@ -119,8 +119,7 @@ static void write_case(struct json *j, const struct judge_work *w)
     json_key_string(j, "arch", cpu_name(crash->arch));
     json_key_string(j, "kind", case_kind_name(crash->kind));
     json_key_string(j, "folder", w->stage->folder);
-    json_key(j, "files");
-    json_array(j);
+    json_key_array(j, "files");
     for (uint32_t i = 0; i < crash->file_count; i++) {
         const struct case_file *file = &crash->files[i];
         if (file->role != ROLE_DUMP && file->role != ROLE_IMAGE && file->role != ROLE_PDB)

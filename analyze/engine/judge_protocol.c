@@ -25,11 +25,9 @@ static void write_question(struct json *j, const struct judge_work *w, uint32_t 
     json_key_string(j, "kind", "dump");
     json_key_string(j, "processor", cpu);
     json_key_string(j, "capability", capability);
-    json_key(j, "needs");
-    json_array(j);
+    json_key_array(j, "needs");
     json_array_end(j);
-    json_key(j, "given");
-    json_object(j);
+    json_key_object(j, "given");
     json_key_string(j, "dump", w->stage->dump);
     json_key_string(j, "symbols", ".");
     json_key_uint(j, "thread", thread);

@@ -6,8 +6,7 @@
 
 static void write_registers(struct json *j, const struct registers *regs)
 {
-    json_key(j, "registers");
-    json_object(j);
+    json_key_object(j, "registers");
     for (uint32_t i = 0; i < register_count(regs->cpu); i++)
         json_key_hex(j, register_name(regs->cpu, i),
                      register_is_sp(regs->cpu, i) ? regs->sp : regs->r[i]);
@@ -21,8 +20,7 @@ static void write_stack(struct json *j, const struct steps_session *s)
     const struct steps *steps = &s->steps;
     const uint64_t words = (steps->stack_high_va - steps->stack_low_va) / STEPS_WORD_BYTES;
     static const char digits[] = "0123456789abcdef";
-    json_key(j, "stack");
-    json_array(j);
+    json_key_array(j, "stack");
     for (uint64_t word = 0, end; word < words; word = end + 1) {
         for (end = word; end < words && (s->stack_read[end / 8] >> end % 8 & 1) != 0;)
             end++;
@@ -82,8 +80,7 @@ static void write_known(struct json *j, struct steps_session *s, const struct mo
         agreed[i] = is_independent(step->walks[i].walker) && steps_outcome(s, &claim) == WALK_RIGHT;
         must = must || agreed[i];
     }
-    json_key(j, "truth");
-    json_object(j);
+    json_key_object(j, "truth");
     json_key_string(j, "level", must ? "must" : "may");
     json_key(j, must ? "frames" : "accepted");
     if (!must)
@@ -94,8 +91,7 @@ static void write_known(struct json *j, struct steps_session *s, const struct mo
     else
         json_key_bool(j, "whole", false);
     json_object_end(j);
-    json_key(j, "known_by");
-    json_array(j);
+    json_key_array(j, "known_by");
     json_string(j, "executed: calls and returns were counted");
     for (uint32_t i = 0; i < step->walk_count; i++)
         if (agreed[i])
@@ -113,12 +109,10 @@ static void write_draft(struct json *j, struct steps_session *s, const struct mo
     json_key_string(j, "processor", cpu);
     json_key_string(j, "capability", capability);
     write_known(j, s, module);
-    json_key(j, "given");
-    json_object(j);
+    json_key_object(j, "given");
     write_registers(j, &step->regs);
     write_stack(j, s);
-    json_key(j, "modules");
-    json_array(j);
+    json_key_array(j, "modules");
     json_object(j);
     json_key_string(j, "path", module->name);
     json_key_hex(j, "base", module->base_va);

@@ -242,8 +242,7 @@ static void write_stacks(struct json *j, const struct stack *stacks, uint32_t co
 {
     json_object(j);
     json_key_uint(j, "schema_version", 1);
-    json_key(j, "threads");
-    json_array(j);
+    json_key_array(j, "threads");
     for (uint32_t i = 0; i < count; i++) {
         json_object(j);
         json_key_uint(j, "id", stacks[i].thread_id);

@@ -134,8 +134,7 @@ void dump_write_explain(struct json *j, const struct dump_session *session,
     key_address(j, "function_begin", frame->function_begin_rva);
     key_address(j, "function_end", frame->function_end_rva);
     key_address(j, "unwind_data", frame->unwind_data_va);
-    json_key(j, "codes");
-    json_array(j);
+    json_key_array(j, "codes");
     for (uint32_t i = 0; coded && i < info.code_count; i++) {
         const struct x64_code *code = &info.codes[i];
         json_object(j);

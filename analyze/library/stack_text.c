@@ -514,8 +514,7 @@ bool stack_write_loaded(struct json *j, const struct stack *stack, struct symbol
 
     json_object(j);
     stack_write_members(j, stack);
-    json_key(j, "modules");
-    json_array(j);
+    json_key_array(j, "modules");
     for (uint32_t i = 0; i < count; i++)
         write_loaded(j, &list[i], store);
     json_array_end(j);

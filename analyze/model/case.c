@@ -340,8 +340,7 @@ enum status case_verify(const struct crash_case *c, struct fault *fault)
 
 static void write_texts(struct json *j, const char *key, const char *const *texts, uint32_t count)
 {
-    json_key(j, key);
-    json_array(j);
+    json_key_array(j, key);
     for (uint32_t i = 0; i < count; i++)
         json_string(j, texts[i]);
     json_array_end(j);
@@ -355,8 +354,7 @@ static void write_code(struct json *j, const char *key, uint64_t code)
 
 static void write_files(struct json *j, const struct crash_case *c)
 {
-    json_key(j, "files");
-    json_array(j);
+    json_key_array(j, "files");
     for (uint32_t i = 0; i < c->file_count; i++) {
         json_object(j);
         json_key_string(j, "role", case_role_name(c->files[i].role));
@@ -370,8 +368,7 @@ static void write_files(struct json *j, const struct crash_case *c)
 
 static void write_outcome(struct json *j, const struct crash_case *c)
 {
-    json_key(j, "expect");
-    json_object(j);
+    json_key_object(j, "expect");
     write_code(j, "code", c->expect.code);
     write_code(j, "exit_code", c->expect.exit_code);
     hooks_write(j, "doors", c->expect.hooks);
@@ -381,8 +378,7 @@ static void write_outcome(struct json *j, const struct crash_case *c)
         json_key_string(j, "output", c->expect.output);
     json_object_end(j);
 
-    json_key(j, "got");
-    json_object(j);
+    json_key_object(j, "got");
     write_code(j, "code", c->got.code);
     write_code(j, "exit_code", c->got.exit_code);
     hooks_write(j, "doors", c->got.hooks);
@@ -401,27 +397,23 @@ static void write_case(struct json *j, const struct crash_case *c)
     json_key_string(j, "kind", case_kind_name(c->kind));
     write_outcome(j, c);
 
-    json_key(j, "own");
-    json_object(j);
+    json_key_object(j, "own");
     write_texts(j, "images", c->own.images, c->own.image_count);
     json_key_string(j, "source_root", c->own.source_root);
     json_object_end(j);
 
-    json_key(j, "host");
-    json_object(j);
+    json_key_object(j, "host");
     json_key_string(j, "os", c->host.os);
     json_key_string(j, "wine", c->host.wine);
     json_key_string(j, "cpu", c->host.cpu);
     json_object_end(j);
 
-    json_key(j, "toolchain");
-    json_object(j);
+    json_key_object(j, "toolchain");
     json_key_string(j, "compiler", c->toolchain.compiler);
     json_key_string(j, "flags", c->toolchain.flags);
     json_object_end(j);
 
-    json_key(j, "tools");
-    json_array(j);
+    json_key_array(j, "tools");
     for (uint32_t i = 0; i < c->tool_count; i++) {
         json_object(j);
         json_key_string(j, "name", c->tools[i].name);

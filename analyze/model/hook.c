@@ -56,8 +56,7 @@ uint32_t hooks_parse(const char *list)
 
 void hooks_write(struct json *j, const char *key, uint32_t hooks)
 {
-    json_key(j, key);
-    json_array(j);
+    json_key_array(j, key);
     for (int k = 0; k < CASE_HOOK_COUNT; k++)
         if ((hooks & HOOK_BIT(k)) != 0)
             json_string(j, names[k]);

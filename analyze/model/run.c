@@ -212,8 +212,7 @@ enum status run_total_engines(const struct run_case *cases, uint32_t count, stru
 static void write_versions(struct json *j, const char *key, const struct named_version *rows,
                            uint32_t count)
 {
-    json_key(j, key);
-    json_array(j);
+    json_key_array(j, key);
     for (uint32_t i = 0; i < count; i++) {
         json_object(j);
         json_key_string(j, "name", rows[i].name);
@@ -310,8 +309,7 @@ void run_info_write_json(struct json *j, const struct run_info *run)
     json_key(j, "managed_stacks");
     managed_phases_write_json(j, run);
     json_key_uint(j, "case_count", run->case_count);
-    json_key(j, "verdicts");
-    json_object(j);
+    json_key_object(j, "verdicts");
     for (int v = 0; v < VERDICT_COUNT; v++)
         json_key_uint(j, verdict_name((enum verdict)v), run->verdicts[v]);
     json_object_end(j);
@@ -340,8 +338,7 @@ void finding_write_json(struct json *j, const struct finding *f)
     json_key_string(j, "module", f->module);
     json_key_string(j, "function", f->function);
     json_key_string(j, "blame", f->blame != BLAME_UNKNOWN ? finding_blame_text(f, blame) : NULL);
-    json_key(j, "witnesses");
-    json_array(j);
+    json_key_array(j, "witnesses");
     for (const char *at = f->witnesses; at != NULL && *at != '\0';) {
         const char *end = strstr(at, ", ");
         char name[BLAME_TEXT_BYTES];
@@ -391,8 +388,7 @@ static void write_cost(struct json *j, const struct engine_cost *c)
 
 static void write_claims(struct json *j, const struct run_case *c, bool with_stacks)
 {
-    json_key(j, "engines");
-    json_array(j);
+    json_key_array(j, "engines");
     for (uint32_t i = 0; i < c->claim_count; i++) {
         const struct engine_claim *claim = &c->claims[i];
         json_object(j);
@@ -406,8 +402,7 @@ static void write_claims(struct json *j, const struct run_case *c, bool with_sta
         json_key(j, "cost");
         write_cost(j, &claim->cost);
         if (with_stacks) {
-            json_key(j, "stacks");
-            json_array(j);
+            json_key_array(j, "stacks");
             for (uint32_t s = 0; s < claim->stack_count; s++)
                 stack_write_json(j, &claim->stacks[s]);
             json_array_end(j);
@@ -419,8 +414,7 @@ static void write_claims(struct json *j, const struct run_case *c, bool with_sta
 
 static void write_timing(struct json *j, const struct case_timing *s)
 {
-    json_key(j, "timing");
-    json_object(j);
+    json_key_object(j, "timing");
     CASE_TIMING_FIELDS(FIELD_JSON)
     json_object_end(j);
 }
@@ -451,13 +445,11 @@ void run_case_write_json(struct json *j, const struct run_case *c, bool with_sta
     write_timing(j, &c->timing);
     json_key(j, "ways");
     way_costs_write_json(j, c->ways);
-    json_key(j, "scores");
-    json_array(j);
+    json_key_array(j, "scores");
     for (uint32_t i = 0; i < c->result.score_count; i++)
         engine_score_write_json(j, &c->result.scores[i]);
     json_array_end(j);
-    json_key(j, "findings");
-    json_array(j);
+    json_key_array(j, "findings");
     for (uint32_t i = 0; i < c->result.finding_count; i++)
         finding_write_json(j, &c->result.findings[i]);
     json_array_end(j);

@@ -234,8 +234,7 @@ void stack_write_members(struct json *j, const struct stack *stack)
     struct frame_memo memo = {{0}, {0}};
     json_key_uint(j, "schema_version", 1);
     json_key_string(j, "label", stack->label);
-    json_key(j, "frames");
-    json_array(j);
+    json_key_array(j, "frames");
     for (uint32_t i = 0; i < AHEAD; i++)
         prefetch_names(stack, i);
     for (uint32_t i = 0; i < stack->frame_count; i++) {

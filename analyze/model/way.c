@@ -20,8 +20,7 @@ enum case_way case_way_parse(const char *text)
 
 static void write_parts(struct json *j, const char *key, const struct way_parts *parts)
 {
-    json_key(j, key);
-    json_object(j);
+    json_key_object(j, key);
     json_key_uint(j, "whole_ns", parts->whole_ns);
     json_key_uint(j, "open_ns", parts->open_ns);
     json_key_uint(j, "unwind_ns", parts->unwind_ns);
@@ -35,8 +34,7 @@ static void write_parts(struct json *j, const char *key, const struct way_parts 
 
 static void write_first(struct json *j, const struct way_first *first)
 {
-    json_key(j, "first");
-    json_object(j);
+    json_key_object(j, "first");
     json_key_uint(j, "whole_ns", first->whole_ns);
     json_key_uint(j, "even_ns", first->even_ns);
     json_key_uint(j, "odd_ns", first->odd_ns);

@@ -46,16 +46,14 @@ static void write_test(struct json *j, const struct run_case *c)
     json_key_string(j, "name", case_name(c, name));
     json_key_string(j, "status", status_names[status_of(c->result.verdict)]);
     json_key_uint(j, "duration", c->wall_ms);
-    json_key(j, "suite");
-    json_array(j);
+    json_key_array(j, "suite");
     json_string(j, c->kind != CASE_KIND_NONE ? case_kind_name(c->kind) : "case");
     json_string(j, c->variant);
     json_array_end(j);
     json_key_string(j, "message", c->result.reason != NULL ? c->result.reason : "");
     json_key_string(j, "rawStatus", verdict_name(c->result.verdict));
     json_key_bool(j, "flaky", c->result.verdict == VERDICT_FLAKY);
-    json_key(j, "extra");
-    json_object(j);
+    json_key_object(j, "extra");
     json_key_string(j, "right", c->result.right);
     json_key_string(j, "signature", c->result.signature);
     json_object_end(j);
@@ -72,8 +70,7 @@ static void write_summary(struct json *j, const struct run_figures *report, stru
         if (c != NULL)
             counts[status_of(c->result.verdict)]++;
     }
-    json_key(j, "summary");
-    json_object(j);
+    json_key_object(j, "summary");
     json_key_uint(j, "tests", (uint64_t)w->count + report->problem_count);
     for (int i = 0; i < CTRF_STATUS_COUNT; i++)
         json_key_uint(j, status_names[i], counts[i]);
@@ -86,8 +83,7 @@ static void write_summary(struct json *j, const struct run_figures *report, stru
 static void write_tests(struct json *j, const struct run_figures *report, struct case_window *w,
                         struct fault *fault)
 {
-    json_key(j, "tests");
-    json_array(j);
+    json_key_array(j, "tests");
     for (uint32_t i = 0; i < w->count && fault->code == ERR_NONE; i++) {
         const struct run_case *c = case_window_get(w, i, fault);
         if (c != NULL)
@@ -109,10 +105,8 @@ enum status report_ctrf(const struct report_job *job, FILE *out, struct fault *f
     json_object(&j);
     json_key_string(&j, "reportFormat", "CTRF");
     json_key_string(&j, "specVersion", "0.0.0");
-    json_key(&j, "results");
-    json_object(&j);
-    json_key(&j, "tool");
-    json_object(&j);
+    json_key_object(&j, "results");
+    json_key_object(&j, "tool");
     json_key_string(&j, "name", "twinstack");
     if (run->tool_count > 0 && run->tools[0].version != NULL)
         json_key_string(&j, "version", run->tools[0].version);
@@ -120,8 +114,7 @@ enum status report_ctrf(const struct report_job *job, FILE *out, struct fault *f
     write_summary(&j, report, &w, fault);
     write_tests(&j, report, &w, fault);
     case_window_close(&w);
-    json_key(&j, "environment");
-    json_object(&j);
+    json_key_object(&j, "environment");
     json_key_string(&j, "appName", "twinstack");
     if (run->commit != NULL)
         json_key_string(&j, "commit", run->commit);

@@ -44,15 +44,13 @@ struct speedscope *speedscope_start(FILE *out, const char *name)
     json_object(&s->json);
     json_key_string(&s->json, "$schema", "https://www.speedscope.app/file-format-schema.json");
     json_key_string(&s->json, "exporter", "twinstack");
-    json_key(&s->json, "profiles");
-    json_array(&s->json);
+    json_key_array(&s->json, "profiles");
     json_object(&s->json);
     json_key_string(&s->json, "type", "sampled");
     json_key_string(&s->json, "name", name);
     json_key_string(&s->json, "unit", "none");
     json_key_uint(&s->json, "startValue", 0);
-    json_key(&s->json, "samples");
-    json_array(&s->json);
+    json_key_array(&s->json, "samples");
     return s;
 }
 
@@ -130,18 +128,15 @@ bool speedscope_stack_end(struct speedscope *s)
 bool speedscope_end(struct speedscope *s)
 {
     json_array_end(&s->json);
-    json_key(&s->json, "weights");
-    json_array(&s->json);
+    json_key_array(&s->json, "weights");
     for (uint32_t i = 0; i < s->sample_count; i++)
         json_uint(&s->json, s->weights[i]);
     json_array_end(&s->json);
     json_key_uint(&s->json, "endValue", s->total);
     json_object_end(&s->json);
     json_array_end(&s->json);
-    json_key(&s->json, "shared");
-    json_object(&s->json);
-    json_key(&s->json, "frames");
-    json_array(&s->json);
+    json_key_object(&s->json, "shared");
+    json_key_array(&s->json, "frames");
     for (uint32_t i = 0; i < s->frame_count; i++) {
         json_object(&s->json);
         json_key_string(&s->json, "name", s->frames[i]->name);

@@ -17,8 +17,7 @@ static void write_counts(struct json *j, const struct reporter_result *result)
 
 static void write_missing(struct json *j, const struct reporter_result *result)
 {
-    json_key(j, "missing");
-    json_array(j);
+    json_key_array(j, "missing");
     for (uint32_t i = 0; i < result->missing_count; i++) {
         const struct reporter_missing *m = &result->missing[i];
         json_object(j);
@@ -31,8 +30,7 @@ static void write_missing(struct json *j, const struct reporter_result *result)
     }
     json_array_end(j);
     json_key_string(j, "looked_in", result->places);
-    json_key(j, "unused");
-    json_array(j);
+    json_key_array(j, "unused");
     for (uint32_t i = 0; i < result->unused_count; i++)
         json_string(j, result->unused[i]);
     json_array_end(j);
@@ -49,8 +47,7 @@ static void write_mechanism(struct json *j, enum reporter_mechanism mechanism, c
 
 static void write_groups(struct json *j, const struct reporter_result *result)
 {
-    json_key(j, "groups");
-    json_array(j);
+    json_key_array(j, "groups");
     for (uint32_t i = 0; i < result->group_count; i++) {
         const struct reporter_group *group = &result->groups[i];
         json_object(j);
@@ -99,8 +96,7 @@ void reporter_write_json(const struct reporter_result *result, FILE *out)
     write_counts(&j, result);
     write_missing(&j, result);
     write_groups(&j, result);
-    json_key(&j, "rows");
-    json_array(&j);
+    json_key_array(&j, "rows");
     for (uint32_t i = 0; i < result->row_count; i++)
         write_row(&j, &result->rows[i]);
     json_array_end(&j);

@@ -58,16 +58,14 @@ static void write_crash(const struct writer *w, struct arena *scratch)
 {
     struct json *j = w->j;
     bool present = w->dump->exception.present;
-    json_key(j, "crash_info");
-    json_object(j);
+    json_key_object(j, "crash_info");
     if (present)
         key_address(w, "address", minidump_crash_va(w->dump));
     else
         json_key_null(j, "address");
     json_key_null(j, "adjusted_address");
     json_key_string(j, "assertion", w->dump->breakpad.assert_expression);
-    json_key(j, "crash_inconsistencies");
-    json_array(j);
+    json_key_array(j, "crash_inconsistencies");
     json_array_end(j);
     if (present)
         json_key_uint(j, "crashing_thread", w->crashed);
@@ -113,8 +111,7 @@ static void write_registers(const struct writer *w)
             rows[k] = rows[k - 1];
             rows[k - 1] = swap;
         }
-    json_key(w->j, "registers");
-    json_object(w->j);
+    json_key_object(w->j, "registers");
     for (size_t i = 0; i < count; i++)
         key_address(w, rows[i].name, rows[i].value);
     json_object_end(w->j);
@@ -194,8 +191,7 @@ static void write_stack(const struct writer *w, uint32_t number, bool crashed)
         physical += stack->frames[i].inline_depth == 0;
     json_object(j);
     json_key_uint(j, "frame_count", physical);
-    json_key(j, "frames");
-    json_array(j);
+    json_key_array(j, "frames");
     for (uint32_t i = 0; i < stack->frame_count; i++)
         if (stack->frames[i].inline_depth == 0)
             write_frame(w, stack, i, crashed && stack->frames[i].index == 0);
@@ -222,8 +218,7 @@ static void write_modules(const struct writer *w)
 {
     struct json *j = w->j;
     const bool asked = any_named(w);
-    json_key(j, "modules");
-    json_array(j);
+    json_key_array(j, "modules");
     for (uint32_t i = 0; i < w->dump->module_count; i++) {
         const struct minidump_module *row = &w->dump->modules[i];
         const struct module *module = &row->module;
@@ -287,8 +282,7 @@ static void write_system(const struct writer *w, struct arena *scratch)
     for (version = os; *version != '\0' && !isdigit((unsigned char)*version); version++) {
     }
     (void)snprintf(system, sizeof(system), "%.*s", (int)(version > os ? version - os - 1 : 0), os);
-    json_key(j, "system_info");
-    json_object(j);
+    json_key_object(j, "system_info");
     json_key_string(j, "cpu_arch", rust_cpus[w->dump->cpu]);
     json_key_uint(j, "cpu_count", s->processors);
     json_key_string(j, "cpu_info",
@@ -303,8 +297,7 @@ static void write_system(const struct writer *w, struct arena *scratch)
 
 static void write_unloaded(const struct writer *w)
 {
-    json_key(w->j, "unloaded_modules");
-    json_array(w->j);
+    json_key_array(w->j, "unloaded_modules");
     for (uint32_t i = 0; i < w->dump->unloaded_count; i++) {
         const struct module *module = &w->dump->unloaded[i].module;
         json_object(w->j);
@@ -344,8 +337,7 @@ void rust_write(struct json *j, const struct minidump *dump, const struct stack 
     write_process(&w);
     write_system(&w, &scratch);
     json_key_uint(j, "thread_count", dump->thread_count);
-    json_key(j, "threads");
-    json_array(j);
+    json_key_array(j, "threads");
     for (uint32_t i = 0; i < stack_count; i++)
         write_stack(&w, i, false);
     json_array_end(j);

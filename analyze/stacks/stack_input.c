@@ -182,8 +182,7 @@ void stack_item_write_error(struct json *j, const struct stack_item *item)
     json_object(j);
     json_key_uint(j, "schema_version", 1);
     json_key_string(j, "label", item->label);
-    json_key(j, "error");
-    json_object(j);
+    json_key_object(j, "error");
     json_key_string(j, "code", fault_code_name(item->fault.code));
     json_key_string(j, "what", item->fault.what);
     if (item->fault.offset == FAULT_NO_OFFSET)

@@ -41,8 +41,7 @@ char *report_write(const struct report *report, struct arena *keep, size_t *byte
         json_key_string(&j, "digest", report->digest);
     }
     if (report->member_count > 0) {
-        json_key(&j, "members");
-        json_array(&j);
+        json_key_array(&j, "members");
         for (uint32_t i = 0; i < report->member_count; i++) {
             json_string(&j, report->members[i].id);
             json_uint(&j, report->members[i].bytes);

@@ -53,8 +53,7 @@ char *shadow_write(const struct shadow *shadow, struct arena *keep, size_t *byte
     json_key_string(&j, "version", shadow->version);
     json_key_string(&j, "verdict", shadow->verdict);
     json_key_string(&j, "signature", shadow->signature);
-    json_key(&j, "engines");
-    json_array(&j);
+    json_key_array(&j, "engines");
     for (uint32_t i = 0; i < shadow->count; i++) {
         const struct shadow_engine *e = &shadow->engines[i];
         json_object(&j);

@@ -195,8 +195,7 @@ void acceptance_write_json(struct json *j, const struct known *known, const char
     json_key_string(j, "reason", known->reason);
     json_key_string(j, "pins", known->pins);
     json_key_bool(j, "pinned", known_is_pinned(known));
-    json_key(j, "frames");
-    json_array(j);
+    json_key_array(j, "frames");
     for (const char *at = known->frames; at != NULL && *at != '\0';) {
         char frame[FRAME_BYTES_MAX];
         const size_t size = strcspn(at, "\n");

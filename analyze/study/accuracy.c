@@ -143,8 +143,7 @@ void accuracy_end(struct accuracy_count *count)
 
 static void write_split(struct json *j, const char *key, const struct accuracy_split *split)
 {
-    json_key(j, key);
-    json_object(j);
+    json_key_object(j, key);
     json_key_uint(j, "both", split->both);
     json_key_uint(j, "only_offset", split->only_offset);
     json_key_uint(j, "only_dump", split->only_dump);
@@ -160,8 +159,7 @@ void accuracy_write_json(struct json *j, const struct run_figures *figures)
     json_key_uint(j, "scenarios", a->scenarios);
     write_split(j, "judged", &a->judged);
     write_split(j, "exact", &a->exact);
-    json_key(j, "ways");
-    json_array(j);
+    json_key_array(j, "ways");
     for (int w = 0; w < ACCURACY_WAYS; w++) {
         const struct accuracy_way *way = &a->ways[w];
         json_object(j);

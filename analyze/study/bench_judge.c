@@ -242,11 +242,9 @@ static void write_amount(struct json *j, const char *key, const struct measureme
 static void write_stages(struct json *j, const char *key, const struct bench_row *stages,
                          uint32_t count)
 {
-    json_key(j, key);
-    json_object(j);
+    json_key_object(j, key);
     for (uint32_t i = 0; i < count; i++) {
-        json_key(j, stages[i].key);
-        json_object(j);
+        json_key_object(j, stages[i].key);
         for (int w = 0; w < BENCH_WAYS; w++)
             write_amount(j, bench_lane_name((enum bench_lane)w), &stages[i].ways[w]);
         json_object_end(j);
@@ -256,8 +254,7 @@ static void write_stages(struct json *j, const char *key, const struct bench_row
 
 static void write_change(struct json *j, const char *key, const struct change_verdict *v)
 {
-    json_key(j, key);
-    json_object(j);
+    json_key_object(j, key);
     json_key_string(j, "change", change_name(v->change));
     json_key_number(j, "effect", v->effect);
     json_key_number(j, "threshold", v->threshold);
@@ -283,8 +280,7 @@ static void write_side(struct json *j, const struct bench_side *side, bool cold)
     json_key_uint(j, "samples", side->stages[STAGE_TOTAL].ways[LANE_OFFSET].n);
     json_key_number(j, "noise", side->noise);
     write_ratio(j, &side->ratios[0]);
-    json_key(j, "ratios");
-    json_array(j);
+    json_key_array(j, "ratios");
     for (uint32_t i = 0; i < side->ratio_count; i++) {
         json_object(j);
         write_ratio(j, &side->ratios[i]);
@@ -300,8 +296,7 @@ static void write_side(struct json *j, const struct bench_side *side, bool cold)
 
 static void write_measurement(struct json *j, const char *key, const struct measurement *m)
 {
-    json_key(j, key);
-    json_object(j);
+    json_key_object(j, key);
     measurement_write_json(j, m);
     json_object_end(j);
 }
@@ -329,8 +324,7 @@ void bench_write_json(struct json *j, const struct bench_findings *findings,
     json_key_uint(j, "schema_version", BENCH_VERSION);
     json_key_uint(j, "cases", findings->case_count);
     write_stages(j, "capture", findings->capture, BENCH_CAPTURE_STAGES);
-    json_key(j, "back_end");
-    json_array(j);
+    json_key_array(j, "back_end");
     for (uint32_t i = 0; i < findings->side_count; i++)
         write_side(j, &findings->sides[i], i == 1);
     json_array_end(j);

@@ -69,13 +69,11 @@ static void write_word(struct json *j, const char *key, const char *name)
 void cost_write_words(struct json *j)
 {
     json_object(j);
-    json_key(j, "lines");
-    json_array(j);
+    json_key_array(j, "lines");
     for (size_t i = 0; i < COST_LINES; i++)
         write_word(j, cost_line_words[i].key, cost_line_words[i].name);
     json_array_end(j);
-    json_key(j, "steps");
-    json_array(j);
+    json_key_array(j, "steps");
     for (size_t i = 0; i < COUNT_OF(cost_step_words); i++)
         write_word(j, cost_step_words[i].key, cost_step_words[i].name);
     json_array_end(j);
@@ -379,8 +377,7 @@ double cost_price(const struct cost_lane *lane, const struct cost_terms *terms)
 
 static void write_amount(struct json *j, const char *key, const struct cost_amount *amount)
 {
-    json_key(j, key);
-    json_object(j);
+    json_key_object(j, key);
     json_key_string(j, "state", sample_state_name(sample_state(amount->cases, amount->scenarios)));
     json_key_uint(j, "cases", amount->cases);
     json_key_uint(j, "scenarios", amount->scenarios);
@@ -396,8 +393,7 @@ static void write_lane(struct json *j, const struct cost_lane *lane, const struc
     json_key_string(j, "lane", lane->name);
     for (int row = 0; row < COST_ROWS; row++)
         write_amount(j, cost_line_words[row].key, &lane->amounts[row]);
-    json_key(j, "steps");
-    json_object(j);
+    json_key_object(j, "steps");
     for (int step = 0; step < COST_STEPS; step++)
         json_key_number(j, cost_step_words[step].key,
                         cost_step_ns(lane, (enum cost_step)step, terms));
@@ -424,13 +420,11 @@ void cost_write_json(struct json *j, const struct run_figures *figures,
     json_object(j);
     json_key_string(j, "where", cost->where);
     json_key_string(j, "arch", cpu_name(cost->arch));
-    json_key(j, "terms");
-    json_object(j);
+    json_key_object(j, "terms");
     for (size_t i = 0; i < COST_TERMS; i++)
         json_key_number(j, cost_term_words[i].name, terms->of[i]);
     json_object_end(j);
-    json_key(j, "lanes");
-    json_array(j);
+    json_key_array(j, "lanes");
     for (int lane = 0; lane < COST_LANES; lane++)
         write_lane(j, &cost->lanes[lane], terms);
     json_array_end(j);

@@ -140,8 +140,7 @@ static void write_change(struct json *j, const struct diff_row *row)
 
 static void write_counts(struct json *j, const char *key, const struct run_diff *diff)
 {
-    json_key(j, key);
-    json_object(j);
+    json_key_object(j, key);
     for (int g = 0; g < DIFF_GROUPS; g++)
         json_key_uint(j, diff_group_name((enum diff_group)g), diff->counts[g]);
     json_object_end(j);
@@ -154,8 +153,7 @@ void difference_write_changes(struct json *j, const struct run_diff *diff, uint3
         uint32_t written = 0;
         if (g == DIFF_SAME)
             continue;
-        json_key(j, diff_group_name((enum diff_group)g));
-        json_array(j);
+        json_key_array(j, diff_group_name((enum diff_group)g));
         for (uint32_t i = 0; i < diff->row_count && (rows_max == 0 || written < rows_max); i++)
             if (diff->rows[i].group == (enum diff_group)g) {
                 write_change(j, &diff->rows[i]);
@@ -169,8 +167,7 @@ void difference_write_changes(struct json *j, const struct run_diff *diff, uint3
 
 static void write_facts(struct json *j, const struct run_diff *diff)
 {
-    json_key(j, "environment");
-    json_array(j);
+    json_key_array(j, "environment");
     for (uint32_t i = 0; i < diff->fact_count; i++) {
         json_object(j);
         json_key_string(j, "name", diff->facts[i].name);
@@ -185,8 +182,7 @@ static void write_facts(struct json *j, const struct run_diff *diff)
 static void write_cases(struct json *j, const struct run_diff *diff, uint32_t rows_max)
 {
     uint32_t written[DIFF_GROUPS] = {0};
-    json_key(j, "cases");
-    json_array(j);
+    json_key_array(j, "cases");
     for (uint32_t i = 0; i < diff->row_count; i++) {
         const struct diff_row *row = &diff->rows[i];
         const struct diff_case *c = row->b != NULL ? row->b : row->a;
@@ -225,8 +221,7 @@ static void write_time(struct json *j, const struct diff_time *t)
 /* Both names of the list, with the same rows. */
 static void write_times(struct json *j, const char *key, const struct run_diff *diff)
 {
-    json_key(j, key);
-    json_array(j);
+    json_key_array(j, key);
     for (uint32_t i = 0; i < diff->time_count; i++)
         if (diff->times[i].cases > 0)
             write_time(j, &diff->times[i]);

@@ -453,8 +453,7 @@ void failure_write_members(struct json *j, const struct failure *f)
     json_key_string(j, "key", f->key);
     json_key_string(j, "sentence", f->sentence);
     json_key_string(j, "verdict", verdict_name(f->verdict));
-    json_key(j, "blames");
-    json_array(j);
+    json_key_array(j, "blames");
     for (uint32_t i = 0; i < f->blame_count; i++) {
         json_object(j);
         json_key_string(j, "blame", f->blames[i].text);
@@ -462,8 +461,7 @@ void failure_write_members(struct json *j, const struct failure *f)
         json_object_end(j);
     }
     json_array_end(j);
-    json_key(j, "example");
-    json_object(j);
+    json_key_object(j, "example");
     json_key_string(j, "scenario", f->example->scenario);
     json_key_string(j, "variant", f->example->variant);
     json_key_uint(j, "repeat", f->example->repeat);

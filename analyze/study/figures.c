@@ -92,8 +92,7 @@ void figures_measures(const struct engine_total *t, struct measure out[MEASURES]
 
 void measure_write_json(struct json *j, const struct measure *m)
 {
-    json_key(j, m->name);
-    json_object(j);
+    json_key_object(j, m->name);
     json_key_uint(j, "right", m->right);
     json_key_uint(j, "total", m->total);
     json_key_number(j, "value", m->share.value);

@@ -179,8 +179,7 @@ void gate_write_json(struct json *j, const struct gate *gate)
     else
         json_key_uint(j, "run", gate->run.info.id);
     json_key_bool(j, "open", gate->open);
-    json_key(j, "checks");
-    json_array(j);
+    json_key_array(j, "checks");
     for (uint32_t i = 0; i < gate->check_count; i++) {
         json_object(j);
         json_key_string(j, "name", gate->checks[i].name);

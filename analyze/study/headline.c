@@ -453,8 +453,7 @@ double figures_metric(const struct run_figures *figures, enum metric metric)
 
 static void write_cell(struct json *j, const char *key, const struct headline_cell *cell)
 {
-    json_key(j, key);
-    json_object(j);
+    json_key_object(j, key);
     json_key_string(j, "state",
                     cell->state == HEADLINE_MEASURED && measurement_is_few(&cell->measured)
                         ? "too few"
@@ -473,8 +472,7 @@ static void write_row(struct json *j, const struct headline_row *row)
     json_key_bool(j, "part", row->part);
     json_key_number(j, "ratio",
                     row->cells[WAY_DUMP].measured.value / row->cells[WAY_OFFSET].measured.value);
-    json_key(j, "cells");
-    json_object(j);
+    json_key_object(j, "cells");
     for (int way = 0; way < WAY_COUNT; way++)
         write_cell(j, case_way_name((enum case_way)way), &row->cells[way]);
     json_object_end(j);
@@ -494,8 +492,7 @@ void headline_write_json(struct json *j, const struct run_figures *figures)
     json_key_string(j, "dominates", h->dominates);
     json_key_string(j, "scope", h->scope);
     json_key_string(j, "counts", h->counts);
-    json_key(j, "columns");
-    json_array(j);
+    json_key_array(j, "columns");
     for (int way = 0; way < WAY_COUNT; way++) {
         json_object(j);
         json_key_string(j, "key", case_way_name((enum case_way)way));
@@ -503,8 +500,7 @@ void headline_write_json(struct json *j, const struct run_figures *figures)
         json_object_end(j);
     }
     json_array_end(j);
-    json_key(j, "rows");
-    json_array(j);
+    json_key_array(j, "rows");
     for (int r = 0; r < HEADLINE_ROWS; r++)
         write_row(j, &h->rows[r]);
     json_array_end(j);

@@ -131,8 +131,7 @@ void lanes_write_json(struct json *j, const struct run_figures *figures)
 {
     struct arena scratch;
 
-    json_key(j, "lanes");
-    json_array(j);
+    json_key_array(j, "lanes");
     for (uint32_t i = 0; i < figures->lane_count; i++) {
         const struct lane_total *lane = &figures->lanes[i];
         json_object(j);

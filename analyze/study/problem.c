@@ -118,8 +118,7 @@ static bool make_matrix(const struct triage *t, const char *key, struct arena *k
 
 static void write_numbers(struct json *j, const char *name, const uint32_t *numbers, uint32_t count)
 {
-    json_key(j, name);
-    json_array(j);
+    json_key_array(j, name);
     for (uint32_t i = 0; i < count; i++)
         json_uint(j, numbers[i]);
     json_array_end(j);
@@ -129,13 +128,11 @@ static void write_matrix(struct json *j, const struct matrix *m)
 {
     const uint32_t shown = m->row_count < PROBLEM_ROWS_MOST ? m->row_count : PROBLEM_ROWS_MOST;
     json_object(j);
-    json_key(j, "variants");
-    json_array(j);
+    json_key_array(j, "variants");
     for (uint32_t i = 0; i < m->variant_count; i++)
         json_string(j, m->variants[i]);
     json_array_end(j);
-    json_key(j, "rows");
-    json_array(j);
+    json_key_array(j, "rows");
     for (uint32_t i = 0; i < shown; i++) {
         json_object(j);
         json_key_string(j, "scenario", m->rows[i].scenario);

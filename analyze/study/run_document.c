@@ -72,21 +72,18 @@ void run_document_write_json(struct json *j, const struct run_figures *figures,
     run_info_write_json(j, figures->run);
     json_key_bool(j, "fails", figures_failing(figures) > 0 || figures->problem_count > 0);
     json_key_uint(j, "left_out", figures->left_out);
-    json_key(j, "problems");
-    json_array(j);
+    json_key_array(j, "problems");
     for (uint32_t i = 0; i < figures->problem_count; i++)
         json_string(j, figures->problems[i]);
     json_array_end(j);
     summary_write_json(j, figures, 0);
     json_key(j, "cost_per_million");
     cost_write_json(j, figures, cost);
-    json_key(j, "engines");
-    json_array(j);
+    json_key_array(j, "engines");
     for (uint32_t i = 0; i < figures->engine_count; i++)
         write_engine(j, &figures->engines[i]);
     json_array_end(j);
-    json_key(j, "symbols");
-    json_array(j);
+    json_key_array(j, "symbols");
     for (uint32_t i = 0; i < figures->symbol_count; i++)
         symbol_row_write_json(j, &figures->symbols[i]);
     json_array_end(j);

@@ -89,8 +89,7 @@ void named_modules_write_json(struct json *j, const struct named_module *modules
         json_key_string(j, "debug_id", m->debug_id);
         json_key_uint(j, "frames", m->frames);
         json_key_uint(j, "inlined", m->inlined);
-        json_key(j, "sources");
-        json_array(j);
+        json_key_array(j, "sources");
         for (uint32_t k = 0; k < m->source_count; k++) {
             json_object(j);
             json_key_string(j, "symbols", symbols_from_name(m->sources[k].symbols));

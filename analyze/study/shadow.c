@@ -10,8 +10,7 @@ static void write_engine(struct json *j, const struct shadow_total *total)
     json_key_uint(j, "differs", total->differs);
     json_key_uint(j, "failed", total->failed);
     json_key_uint(j, "median_ns", total->median_ns);
-    json_key(j, "hours");
-    json_array(j);
+    json_key_array(j, "hours");
     for (uint32_t i = 0; i < total->hour_count; i++) {
         json_object(j);
         json_key_string(j, "hour", total->hours[i].hour);
@@ -41,8 +40,7 @@ void shadow_write_json(struct json *j, const struct shadow_list *list)
 {
     json_object(j);
     json_key_uint(j, "reports", list->reports);
-    json_key(j, "verdicts");
-    json_array(j);
+    json_key_array(j, "verdicts");
     for (uint32_t i = 0; i < list->verdict_count; i++) {
         json_object(j);
         json_key_string(j, "verdict", list->verdicts[i].verdict);
@@ -50,13 +48,11 @@ void shadow_write_json(struct json *j, const struct shadow_list *list)
         json_object_end(j);
     }
     json_array_end(j);
-    json_key(j, "engines");
-    json_array(j);
+    json_key_array(j, "engines");
     for (uint32_t i = 0; i < list->engine_count; i++)
         write_engine(j, &list->engines[i]);
     json_array_end(j);
-    json_key(j, "causes");
-    json_array(j);
+    json_key_array(j, "causes");
     for (uint32_t i = 0; i < list->cause_count; i++)
         write_cause(j, &list->causes[i]);
     json_array_end(j);

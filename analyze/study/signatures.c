@@ -348,8 +348,7 @@ void signatures_write_json(struct json *j, const struct signature_list *list, ui
     json_key_uint(j, "stacks", list->stacks);
     json_key_uint(j, "total", list->count);
     json_key_uint(j, "floor", list->floor);
-    json_key(j, "signatures");
-    json_array(j);
+    json_key_array(j, "signatures");
     for (uint32_t i = 0; i < list->count && i < top; i++) {
         const struct signature_count *b = &list->items[i];
         json_object(j);

@@ -245,14 +245,12 @@ void speed_write_json(struct json *j, const struct speed *speed)
 {
     json_object(j);
     json_key_string(j, "where", speed->where);
-    json_key(j, "rows");
-    json_array(j);
+    json_key_array(j, "rows");
     for (uint32_t r = 0; r < speed->row_count; r++) {
         json_object(j);
         json_key_string(j, "arch", cpu_name(speed->rows[r].arch));
         json_key_string(j, "lane", speed->rows[r].name);
-        json_key(j, "cells");
-        json_object(j);
+        json_key_object(j, "cells");
         for (int state = 0; state < SPEED_STATES; state++) {
             json_key(j, lane_state_name((enum way_state)state));
             write_cell(j, &speed->rows[r].cells[state]);

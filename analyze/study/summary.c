@@ -439,8 +439,7 @@ static uint32_t write_groups(struct json *j, const char *key, const struct run_f
                              struct arena *keep)
 {
     uint32_t left = 0;
-    json_key(j, key);
-    json_array(j);
+    json_key_array(j, key);
     for (uint32_t g = 0; g < groups->count; g++)
         if (most == 0 || g < most)
             write_group(j, figures, &groups->rows[g], fail, keep);

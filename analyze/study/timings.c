@@ -285,8 +285,7 @@ static void write_engine(struct json *j, const struct timings_engine *engine)
     json_key_string(j, "kind", engine_kind_name(engine->kind));
     json_key_bool(j, "subject", engine->subject);
     measurement_write_json(j, &engine->total);
-    json_key(j, "parts");
-    json_array(j);
+    json_key_array(j, "parts");
     for (size_t i = 0; i < TIMINGS_PARTS; i++)
         write_row(j, &engine->parts[i]);
     json_array_end(j);
@@ -300,13 +299,11 @@ void timings_write_json(struct json *j, const struct run_figures *figures)
     headline_write_json(j, figures);
     json_key(j, "speed");
     speed_write_json(j, figures->speed);
-    json_key(j, "capture");
-    json_array(j);
+    json_key_array(j, "capture");
     for (size_t i = 0; i < TIMINGS_CAPTURE; i++)
         write_row(j, &timings->capture[i]);
     json_array_end(j);
-    json_key(j, "engines");
-    json_array(j);
+    json_key_array(j, "engines");
     for (uint32_t i = 0; i < timings->engine_count; i++)
         write_engine(j, &timings->engines[i]);
     json_array_end(j);

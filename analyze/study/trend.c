@@ -286,8 +286,7 @@ enum status trend_make(struct store *store, const struct trend_query *query, str
 static void write_trend(struct json *j, const struct trend *trend, bool facts)
 {
     json_object(j);
-    json_key(j, "points");
-    json_array(j);
+    json_key_array(j, "points");
     for (uint32_t i = 0; i < trend->count; i++) {
         const struct trend_point *point = &trend->points[i];
         json_object(j);
@@ -305,8 +304,7 @@ static void write_trend(struct json *j, const struct trend *trend, bool facts)
         json_object_end(j);
     }
     json_array_end(j);
-    json_key(j, "band");
-    json_object(j);
+    json_key_object(j, "band");
     json_key_number(j, "low", trend->low);
     json_key_number(j, "high", trend->high);
     json_object_end(j);
@@ -354,8 +352,7 @@ static void write_level(struct json *j, const struct trend_study *s, uint32_t i)
 
 static void write_words(struct json *j, const char *key, const char **words, uint32_t count)
 {
-    json_key(j, key);
-    json_array(j);
+    json_key_array(j, key);
     for (uint32_t i = 0; i < count; i++)
         json_string(j, words[i]);
     json_array_end(j);
@@ -372,22 +369,19 @@ void trend_write_json(struct json *j, const struct trend_study *s)
     json_key_string(j, "branch", s->query.branch);
     json_key_string(j, "platform", s->query.platform);
     json_key_string(j, "sentence", s->sentence);
-    json_key(j, "noise");
-    json_object(j);
+    json_key_object(j, "noise");
     json_key_number(j, "share", s->noise);
     json_key(j, "bench");
     s->noise_run != 0 ? json_uint(j, s->noise_run) : json_null(j);
     json_key_number(j, "threshold", threshold_of(s));
     json_object_end(j);
-    json_key(j, "levels");
-    json_array(j);
+    json_key_array(j, "levels");
     for (uint32_t i = 0; i < s->level_count; i++)
         write_level(j, s, i);
     json_array_end(j);
     json_key(j, "trend");
     write_trend(j, &s->trend, true);
-    json_key(j, "figures");
-    json_array(j);
+    json_key_array(j, "figures");
     for (int i = 0; i < METRIC_COUNT; i++)
         write_figure(j, metric_facts((enum metric)i));
     json_array_end(j);

@@ -502,8 +502,7 @@ void triage_write_wrong(struct json *j, const struct triage *t)
     json_key_uint(j, "new", t->fresh);
     json_key(j, "baseline");
     t->baseline != 0 ? json_uint(j, t->baseline) : json_null(j);
-    json_key(j, "groups");
-    json_array(j);
+    json_key_array(j, "groups");
     for (;;) {
         int most = TROUBLE_NONE;
         for (int i = 0; i < TROUBLES; i++)

@@ -71,8 +71,7 @@ const char *result_sum(const struct suite *suite, const struct score *score, con
 
 static void write_rows(struct json *j, const struct result_row *rows, uint32_t count)
 {
-    json_key(j, "by");
-    json_array(j);
+    json_key_array(j, "by");
     for (uint32_t i = 0; i < count; i++) {
         json_object(j);
         json_key_string(j, "capability", rows[i].capability);
@@ -89,11 +88,9 @@ static void write_rows(struct json *j, const struct result_row *rows, uint32_t c
  * the contestant does not name as its capability, the sums say enough. */
 static void write_cases(struct json *j, const struct suite *suite, const struct score *score)
 {
-    json_key(j, "cases");
-    json_object(j);
+    json_key_object(j, "cases");
     for (int k = 0; k < SUITE_OUTCOMES; k++) {
-        json_key(j, suite_outcome_name((enum suite_outcome)k));
-        json_array(j);
+        json_key_array(j, suite_outcome_name((enum suite_outcome)k));
         for (uint32_t i = 0; i < suite->count; i++)
             if (score->answers[i].outcome == (enum suite_outcome)k &&
                 contestant_can(&score->name, suite->cases[i].capability))
@@ -136,11 +133,9 @@ static void write_answer(struct json *j, const struct suite_case *c,
     const bool is_beginning = answer->outcome == SUITE_EARLY && c->kind != SUITE_ADDRESS;
     const uint32_t most = is_beginning ? 0 : answer->first + RESULT_FRAMES_AFTER;
     const uint32_t count = answer->walk.count < most ? answer->walk.count : most;
-    json_key(j, c->id);
-    json_object(j);
+    json_key_object(j, c->id);
     json_key_uint(j, "first", answer->first);
-    json_key(j, "frames");
-    json_array(j);
+    json_key_array(j, "frames");
     for (uint32_t i = 0; i < count; i++)
         write_frame(j, c->kind, &answer->walk.frames[i]);
     json_array_end(j);
@@ -151,8 +146,7 @@ static void write_answer(struct json *j, const struct suite_case *c,
 /* What was answered where it is not right: the page of results shows it. */
 static void write_answers(struct json *j, const struct suite *suite, const struct score *score)
 {
-    json_key(j, "answers");
-    json_object(j);
+    json_key_object(j, "answers");
     for (uint32_t i = 0; i < suite->count; i++) {
         const enum suite_outcome outcome = score->answers[i].outcome;
         if (outcome == SUITE_EARLY || outcome == SUITE_WRONG)
@@ -172,16 +166,14 @@ enum status result_write(const struct suite *suite, const struct score *score,
     if (result_rows(suite, score, true, &scratch, &rows, &count, fault) == ERR_NONE) {
         json_object(j);
         json_key_uint(j, "result", 1);
-        json_key(j, "tool");
-        json_object(j);
+        json_key_object(j, "tool");
         json_key_string(j, "name", score->name.name);
         json_key_string(j, "version", score->name.version);
         json_key_string(j, "bugs", score->name.bugs);
         json_object_end(j);
         json_key_string(j, "edition", suite->edition);
         json_key_string(j, "when", context->when);
-        json_key(j, "context");
-        json_object(j);
+        json_key_object(j, "context");
         json_key_string(j, "os", context->system);
         json_key_string(j, "processor", context->processor);
         json_object_end(j);

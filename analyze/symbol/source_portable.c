@@ -92,8 +92,7 @@ static enum status describe(struct source *source, struct json *to, struct fault
     json_key_string(to, "source_link",
                     link.bytes > 0 ? arena_text(&scratch, (const char *)link.data, link.bytes)
                                    : NULL);
-    json_key(to, "documents");
-    json_array(to);
+    json_key_array(to, "documents");
     for (uint32_t i = 1; i <= pdb->md.tables[TABLE_DOCUMENT].count; i++) {
         struct fault ignored = FAULT_INIT;
         struct object_bytes text;

@@ -33,8 +33,7 @@ static void json_verb(const struct verb *self, const struct option_row *rows, si
     json_key_string(j, "name", self->name);
     json_key_string(j, "summary", self->summary);
     json_key_string(j, "usage", self->usage);
-    json_key(j, "subcommands");
-    json_array(j);
+    json_key_array(j, "subcommands");
     for (const struct subcommand *s = self->subcommands; s != NULL && s->name != NULL; s++) {
         json_object(j);
         json_key_string(j, "name", s->name);
@@ -43,8 +42,7 @@ static void json_verb(const struct verb *self, const struct option_row *rows, si
         json_object_end(j);
     }
     json_array_end(j);
-    json_key(j, "options");
-    json_array(j);
+    json_key_array(j, "options");
     for (size_t i = 0; i < row_count; i++)
         put_option(j, &rows[i]);
     json_array_end(j);
@@ -57,8 +55,7 @@ void help_json(const struct verb *only)
     json_to_stream(&document, stdout, true);
     json_object(&document);
     json_key_uint(&document, "schema_version", 1);
-    json_key(&document, "verbs");
-    json_array(&document);
+    json_key_array(&document, "verbs");
     for (size_t i = 0; i < table.count; i++)
         if (only == NULL || only == table.rows[i])
             help_of(table.rows[i], json_verb);

@@ -140,8 +140,7 @@ static int fetch_all(const struct symbols_fetch *request, const struct wanted *w
         json_to_stream(&json, stdout, true);
         json_object(&json);
         json_key_uint(&json, "schema_version", 1);
-        json_key(&json, "files");
-        json_array(&json);
+        json_key_array(&json, "files");
     }
     (void)symbol_store_fetch(store, wanted->modules, wanted->count, print_file, &outcome, &fault);
     if (request->json) {

@@ -42,8 +42,7 @@ static void print_json(const struct cache *cache, const struct cache_item *items
     json_key_string(&j, "folder", cache->folder);
     json_key_uint(&j, "limit_bytes", cache->limit_bytes);
     json_key_uint(&j, "bytes", bytes);
-    json_key(&j, "files");
-    json_array(&j);
+    json_key_array(&j, "files");
     for (uint32_t i = 0; i < count; i++) {
         json_object(&j);
         json_key_string(&j, "kind", cache_kind_name(items[i].kind));

@@ -237,8 +237,7 @@ static void print_json(const struct doctor *d)
     json_to_stream(&j, stdout, true);
     json_object(&j);
     json_key_uint(&j, "schema_version", 1);
-    json_key(&j, "checks");
-    json_array(&j);
+    json_key_array(&j, "checks");
     for (uint32_t i = 0; i < d->row_count; i++) {
         json_object(&j);
         json_key_string(&j, "what", d->rows[i].what);

@@ -43,8 +43,7 @@ static void print_json(const struct list_options *o, const struct scenario *list
     json_to_stream(&j, stdout, true);
     json_object(&j);
     json_key_uint(&j, "schema_version", 1);
-    json_key(&j, "scenarios");
-    json_array(&j);
+    json_key_array(&j, "scenarios");
     for (uint32_t i = 0; i < count; i++) {
         const struct scenario *s = &list[i];
         if (!is_chosen(o, s))

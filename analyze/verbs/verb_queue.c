@@ -151,8 +151,7 @@ static int list(const struct verb *self, void *options, const struct option_list
     pass.json = &j;
     json_object(&j);
     json_key_uint(&j, "schema_version", 1);
-    json_key(&j, "letters");
-    json_array(&j);
+    json_key_array(&j, "letters");
     const int code = run_pass(self, o, &pass);
     json_array_end(&j);
     json_object_end(&j);

@@ -155,8 +155,7 @@ static void print_text(const struct judged *judged, bool details, struct arena *
 
 static void write_pcs(struct json *j, const char *key, const uint64_t *pcs, uint32_t count)
 {
-    json_key(j, key);
-    json_array(j);
+    json_key_array(j, key);
     for (uint32_t i = 0; i < count; i++)
         json_hex(j, pcs[i]);
     json_array_end(j);
@@ -170,8 +169,7 @@ static void write_miss(struct json *j, const struct judged *judged, const struct
         json_key_null(j, "first");
         return;
     }
-    json_key(j, "first");
-    json_object(j);
+    json_key_object(j, "first");
     json_key_string(j, "answer", tally->first_is_wrong ? "wrong" : "early");
     json_key_uint(j, "step", miss->step);
     json_key_hex(j, "address", miss->pc_va);
@@ -195,8 +193,7 @@ static void write_json(struct json *j, const struct judged *judged, struct arena
     json_key_string(j, "name", judged->name);
     json_key_null(j, "unsupported");
     json_key_uint(j, "instructions", v->steps);
-    json_key(j, "walkers");
-    json_array(j);
+    json_key_array(j, "walkers");
     for (uint32_t i = 0; i < v->tally_count; i++) {
         const struct steps_tally *t = &v->tallies[i];
         json_object(j);
@@ -386,8 +383,7 @@ static int judge_all(const struct verb *self, void *given, const struct option_l
         json_to_stream(&run.json, stdout, true);
         json_object(&run.json);
         json_key_uint(&run.json, "schema_version", 1);
-        json_key(&run.json, "runs");
-        json_array(&run.json);
+        json_key_array(&run.json, "runs");
     }
     for (uint32_t i = 0; i < files->count && run.fault.code == ERR_NONE; i++)
         (void)judge_file(&run, path_base(files->items[i]), files->items[i], NULL, 0);

@@ -322,8 +322,7 @@ static int list_or_verify(const struct symbols_options *o, const struct option_l
         json_to_stream(&j, stdout, true);
         json_object(&j);
         json_key_uint(&j, "schema_version", 1);
-        json_key(&j, "files");
-        json_array(&j);
+        json_key_array(&j, "files");
     }
     int code = symbol_files_visit(paths, visit, &list);
     if (list.json) {

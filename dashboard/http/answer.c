@@ -304,8 +304,7 @@ static int send_error(struct exchange *x, int status, const char *key, const cha
     if (as_problem) {
         write_problem(&j, status, message);
     } else {
-        json_key(&j, "error");
-        json_object(&j);
+        json_key_object(&j, "error");
     }
     json_key_string(&j, "key", key);
     if (!as_problem)

@@ -15,8 +15,7 @@ enum { TOP_DEFAULT = 50, TOP_MOST = 500 };
 
 static void write_hours(struct json *j, const struct totals_hour *hours, uint32_t count)
 {
-    json_key(j, "hours");
-    json_array(j);
+    json_key_array(j, "hours");
     for (uint32_t i = 0; i < count; i++) {
         json_object(j);
         json_key_string(j, "hour", hours[i].hour);
@@ -35,8 +34,7 @@ static const char *stated(const char *text)
 static void write_versions(struct json *j, const char *key, const struct totals_version *versions,
                            uint32_t count, bool reports)
 {
-    json_key(j, key);
-    json_array(j);
+    json_key_array(j, key);
     for (uint32_t i = 0; i < count; i++) {
         const struct totals_version *v = &versions[i];
         json_object(j);
@@ -91,8 +89,7 @@ static void write_list(struct json *j, const struct totals_list *list,
     json_key_string(j, "last_hour", list->last_hour);
     write_hours(j, list->hours, list->hour_count);
     write_versions(j, "versions", list->versions, list->version_count, true);
-    json_key(j, "problems");
-    json_array(j);
+    json_key_array(j, "problems");
     for (uint32_t i = 0; i < list->count; i++)
         write_row(j, &list->rows[i]);
     json_array_end(j);

@@ -37,8 +37,7 @@ enum status view_run_cases(const struct view_input *in, struct json *out, struct
         return status;
     json_object(out);
     json_key_uint(out, "run", query.run_id);
-    json_key(out, "cases");
-    json_array(out);
+    json_key_array(out, "cases");
     for (uint32_t i = 0; i < page.count; i++)
         view_write_case_line(out, &page.cases[i]);
     json_array_end(out);
@@ -86,8 +85,7 @@ static void write_thread(struct json *out, const struct thread_result *t, enum c
     json_key_string(out, "name", t->name);
     json_key_string(out, "role", thread_role_name(t->role, t->role_word));
     json_key_bool(out, "has_truth", t->truth != NULL);
-    json_key(out, "stacks");
-    json_array(out);
+    json_key_array(out, "stacks");
     for (uint32_t i = 0; i + 1 < t->column_count; i++) {
         const struct stack *s = t->stacks[i];
         if (s == NULL) {
@@ -99,16 +97,14 @@ static void write_thread(struct json *out, const struct thread_result *t, enum c
         json_key_string(out, "stop", stack_stop_text(s));
         json_key_uint(out, "left_out", s->left_out);
         json_key_uint(out, "walk_ns", s->walk_ns);
-        json_key(out, "evidence");
-        json_array(out);
+        json_key_array(out, "evidence");
         for (uint32_t e = 0; e < s->evidence_count; e++)
             view_write_evidence(out, s, &s->evidence[e], cpu, keep);
         json_array_end(out);
         json_object_end(out);
     }
     json_array_end(out);
-    json_key(out, "rows");
-    json_array(out);
+    json_key_array(out, "rows");
     for (uint32_t row = 0; row < t->row_count; row++) {
         json_array(out);
         for (uint32_t column = 0; column < t->column_count; column++)
@@ -174,8 +170,7 @@ static void write_loads(struct json *out, const struct run_case *c)
                 if (came_or_went(t->stacks[i]->frames[f].module))
                     add_load(loads, &count, t->stacks[i]->frames[f].module);
     }
-    json_key(out, "loads");
-    json_array(out);
+    json_key_array(out, "loads");
     for (uint32_t i = 0; i < count; i++) {
         json_object(out);
         json_key_string(out, "module", loads[i]->name);
@@ -192,8 +187,7 @@ static void write_loads(struct json *out, const struct run_case *c)
 
 static void write_artifacts(struct json *out, const struct run_case *c, struct arena *keep)
 {
-    json_key(out, "artifacts");
-    json_array(out);
+    json_key_array(out, "artifacts");
     for (uint32_t i = 0; i < c->artifact_count; i++) {
         json_object(out);
         json_key_string(out, "role", artifact_role_name(c->artifacts[i].role));
@@ -220,14 +214,12 @@ enum status view_case(const struct view_input *in, struct json *out, struct faul
     run_case_write_json(out, &c, false);
     json_key_string(out, "sentence", triage_sentence(&c, in->keep));
     json_key_string(out, "trouble", trouble_name(triage_trouble(&c)));
-    json_key(out, "apart");
-    json_array(out);
+    json_key_array(out, "apart");
     for (uint32_t i = 0; i < c.result.score_count; i++)
         if (case_is_apart(&c, c.result.scores[i].engine))
             json_string(out, c.result.scores[i].engine);
     json_array_end(out);
-    json_key(out, "threads");
-    json_array(out);
+    json_key_array(out, "threads");
     for (uint32_t i = 0; i < c.result.thread_count; i++)
         write_thread(out, &c.result.threads[i], c.arch, in->keep);
     json_array_end(out);
@@ -255,15 +247,13 @@ enum status view_case_history(const struct view_input *in, struct json *out, str
     json_key_string(out, "variant", query.variant);
     json_key(out, "newest");
     run_case_write_json(out, &page.cases[0], false);
-    json_key(out, "cases");
-    json_array(out);
+    json_key_array(out, "cases");
     for (uint32_t i = 0; i < page.count; i++)
         view_write_case_line(out, &page.cases[i]);
     json_array_end(out);
     view_write_page(out, page.total, page.next);
     static const enum metric metrics[] = {METRIC_F1, METRIC_OFFSET, METRIC_DUMP};
-    json_key(out, "trends");
-    json_object(out);
+    json_key_object(out, "trends");
     for (size_t i = 0; i < COUNT_OF(metrics) && status == ERR_NONE; i++) {
         json_key(out, metric_name(metrics[i]));
         status = view_write_trend(in,

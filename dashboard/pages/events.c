@@ -48,8 +48,7 @@ static char *describe(struct store *store, uint64_t version, struct arena *keep)
     json_to_text(&j, false);
     json_object(&j);
     json_key_hex(&j, "version", version);
-    json_key(&j, "running");
-    json_array(&j);
+    json_key_array(&j, "running");
     for (uint32_t i = 0; i < page.count; i++)
         if (page.runs[i].state == RUN_RUNNING)
             run_info_write_json(&j, &page.runs[i]);

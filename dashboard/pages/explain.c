@@ -53,8 +53,7 @@ static void write_engine(struct json *out, const struct view_input *in, const st
 static void write_findings(struct json *out, const struct run_case *c,
                            const struct thread_result *t, uint32_t row)
 {
-    json_key(out, "findings");
-    json_array(out);
+    json_key_array(out, "findings");
     for (uint32_t i = 0; i < c->result.finding_count; i++)
         if (c->result.findings[i].thread_id == t->thread_id && c->result.findings[i].row == row)
             finding_write_json(out, &c->result.findings[i]);
@@ -83,8 +82,7 @@ enum status view_explain(const struct view_input *in, struct json *out, struct f
         view_write_truth_frame(out, &t->truth->frames[cell->frame]);
     else
         json_null(out);
-    json_key(out, "engines");
-    json_array(out);
+    json_key_array(out, "engines");
     for (uint32_t i = 0; i < c.claim_count; i++)
         if (t->stacks[i] != NULL)
             write_engine(out, in, &c, t, (uint32_t)row, i + 1);

@@ -84,8 +84,7 @@ static uint32_t place(const struct names *names, const char *name)
 
 static void write_names(struct json *out, const char *key, const struct names *names)
 {
-    json_key(out, key);
-    json_array(out);
+    json_key_array(out, key);
     for (uint32_t i = 0; i < names->count; i++)
         json_string(out, names->list[i]);
     json_array_end(out);
@@ -115,8 +114,7 @@ static const char *cause_word(uint32_t number)
 
 static void write_words(struct json *out, const char *key, uint32_t count, word_fn *word)
 {
-    json_key(out, key);
-    json_array(out);
+    json_key_array(out, key);
     for (uint32_t i = 0; i < count; i++)
         word(i) != NULL ? json_string(out, word(i)) : json_null(out);
     json_array_end(out);
@@ -124,8 +122,7 @@ static void write_words(struct json *out, const char *key, uint32_t count, word_
 
 static void write_engines(struct json *out, const struct run_figures *figures)
 {
-    json_key(out, "engines");
-    json_array(out);
+    json_key_array(out, "engines");
     for (uint32_t i = 0; i < figures->engine_count; i++) {
         json_object(out);
         json_key_string(out, "engine", figures->engines[i].engine);
@@ -249,11 +246,9 @@ static const struct {
 
 static void write_columns(struct json *out, const struct grid *g)
 {
-    json_key(out, "cases");
-    json_object(out);
+    json_key_object(out, "cases");
     for (size_t column = 0; column < COUNT_OF(columns); column++) {
-        json_key(out, columns[column].key);
-        json_array(out);
+        json_key_array(out, columns[column].key);
         for (uint32_t i = 0; i < g->count; i++)
             columns[column].write(out, g, g->items[i]);
         json_array_end(out);

@@ -18,8 +18,7 @@ static void write_hooks(struct json *out, const struct hook_outcome *rows, uint3
         differing += rows[i].expected != rows[i].got;
     json_key_uint(out, "total", count);
     json_key_uint(out, "differing", differing);
-    json_key(out, "hooks");
-    json_array(out);
+    json_key_array(out, "hooks");
     for (int hook = 0; hook < CASE_HOOK_COUNT; hook++) {
         uint32_t named = 0, seen = 0;
         for (uint32_t i = 0; i < count; i++) {
@@ -52,8 +51,7 @@ enum status view_hooks(const struct view_input *in, struct json *out, struct fau
     json_object(out);
     json_key_uint(out, "run", run_id);
     write_hooks(out, rows, count);
-    json_key(out, "rows");
-    json_array(out);
+    json_key_array(out, "rows");
     for (uint32_t i = 0; i < count && i < limit; i++) {
         json_object(out);
         json_key_string(out, "scenario", rows[i].scenario);
@@ -82,8 +80,7 @@ enum status view_symbols(const struct view_input *in, struct json *out, struct f
     json_key_uint(out, "run", run_id);
     json_key(out, "modules");
     named_modules_write_json(out, modules, module_count);
-    json_key(out, "rows");
-    json_array(out);
+    json_key_array(out, "rows");
     for (uint32_t i = 0; i < count; i++)
         symbol_row_write_json(out, &rows[i]);
     json_array_end(out);
@@ -105,8 +102,7 @@ static void write_signature(struct json *out, const struct case_signature *s, ui
     json_key_string(out, "verdict", verdict_name(first->result.verdict));
     json_key_string(out, "reason", first->result.reason);
     json_key_string(out, "known_id", first->known_id);
-    json_key(out, "examples");
-    json_array(out);
+    json_key_array(out, "examples");
     for (uint32_t i = 0; i < s->case_count && i < EXAMPLES_MAX; i++) {
         json_object(out);
         json_key_string(out, "scenario", first[i].scenario);
@@ -129,8 +125,7 @@ enum status view_signatures(const struct view_input *in, struct json *out, struc
     json_object(out);
     json_key_uint(out, "run", run_id);
     json_key_uint(out, "total", count);
-    json_key(out, "signatures");
-    json_array(out);
+    json_key_array(out, "signatures");
     for (uint32_t i = 0; i < count && i < STORE_PAGE_MAX; i++)
         write_signature(out, &list[i], i + 1);
     json_array_end(out);
@@ -142,8 +137,7 @@ static void write_items(struct json *out, const struct known_list *list, const u
 {
     char today[16];
     acceptance_today(today);
-    json_key(out, "items");
-    json_array(out);
+    json_key_array(out, "items");
     for (uint32_t i = 0; i < list->count; i++) {
         json_object(out);
         acceptance_write_json(out, &list->items[i], today);
@@ -192,8 +186,7 @@ enum status view_known(const struct view_input *in, struct json *out, struct fau
     json_key_string(out, "damage", said[0] != '\0' ? said : NULL);
     write_items(out, &accepted.list, hits);
     json_key_uint(out, "hits_total", page.total);
-    json_key(out, "hits");
-    json_array(out);
+    json_key_array(out, "hits");
     for (uint32_t i = 0; i < page.count; i++)
         view_write_case_line(out, &page.cases[i]);
     json_array_end(out);

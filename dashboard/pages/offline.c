@@ -332,11 +332,9 @@ static void write_facts(const struct carrier *c)
     struct json *out = c->out;
     char path[PATH_BYTES];
 
-    json_key(out, "offline");
-    json_object(out);
+    json_key_object(out, "offline");
     json_key_uint(out, "run", c->asked->run_id);
-    json_key(out, "names");
-    json_object(out);
+    json_key_object(out, "names");
     write_name(out, "latest", c->asked->run_id);
     write_name(out, "latest~1", c->before);
     write_name(out, "baseline", c->baseline);
@@ -347,8 +345,7 @@ static void write_facts(const struct carrier *c)
     (void)snprintf(path, sizeof path, "/api/v1/runs/%" PRIu64 "/queue", c->asked->run_id);
     json_key_uint(out, path, STORE_PAGE_MAX);
     json_object_end(out);
-    json_key(out, "compared");
-    json_array(out);
+    json_key_array(out, "compared");
     for (uint32_t i = 0; i < c->partner_count; i++)
         json_uint(out, c->partners[i]);
     json_array_end(out);

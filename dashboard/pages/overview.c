@@ -20,8 +20,7 @@ enum { FAILING_SHOWN = 8 };
 static void write_failing(const struct triage *t, struct json *out)
 {
     json_object(out);
-    json_key(out, "cases");
-    json_array(out);
+    json_key_array(out, "cases");
     for (uint32_t i = 0; i < t->wrong && i < FAILING_SHOWN; i++) { /* they come first */
         const struct triage_item *c = &t->items[i];
         json_object(out);
@@ -128,8 +127,7 @@ enum status view_overview(const struct view_input *in, struct json *out, struct 
         return ERR_NONE;
     }
     run_info_write_json(out, &page.runs[0]);
-    json_key(out, "trends");
-    json_object(out);
+    json_key_object(out, "trends");
     for (size_t i = 0; i < COUNT_OF(metrics) && status == ERR_NONE; i++) {
         json_key(out, metric_name(metrics[i]));
         status = view_write_trend(

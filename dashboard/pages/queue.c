@@ -50,8 +50,7 @@ static enum status write_item(const struct triage *t, const struct triage_item *
     json_key_string(out, "group", triage_group_name(item->group));
     json_key_string(out, "trouble", trouble_name(item->trouble));
     json_key_bool(out, "is_new", item->is_new);
-    json_key(out, "problems");
-    json_array(out);
+    json_key_array(out, "problems");
     for (int i = 0; i < FAILURES_OF_CASE; i++)
         if (item->failures[i] != UINT32_MAX)
             json_string(out, t->failures.rows[item->failures[i]].key);
@@ -69,8 +68,7 @@ struct chosen {
 
 static void write_groups(struct json *out, const struct triage *t, const struct chosen *chosen)
 {
-    json_key(out, "groups");
-    json_array(out);
+    json_key_array(out, "groups");
     for (int g = 0; g < TRIAGE_GROUPS; g++) {
         json_object(out);
         json_key_string(out, "group", triage_group_name((enum triage_group)g));
@@ -121,8 +119,7 @@ static enum status write_cases(const struct triage *t, const struct chosen *list
 {
     const uint32_t left = list->count - start;
     const uint32_t end = start + (uint32_t)(limit < left ? limit : left);
-    json_key(out, "cases");
-    json_array(out);
+    json_key_array(out, "cases");
     for (uint32_t i = start; i < end && fault->code == ERR_NONE; i++)
         (void)write_item(t, list->items[i], out, fault);
     json_array_end(out);

@@ -51,8 +51,7 @@ static void write_stack(struct json *j, const struct stack *stack)
     json_key_string(j, "role", stack_role_text(stack));
     json_key_string(j, "stop", stack_stop_text(stack));
     json_key_uint(j, "left_out", stack->left_out);
-    json_key(j, "frames");
-    json_array(j);
+    json_key_array(j, "frames");
     for (uint32_t i = 0; i < stack->frame_count; i++)
         frame_write_json(j, &stack->frames[i]);
     json_array_end(j);

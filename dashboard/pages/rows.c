@@ -10,8 +10,7 @@ static void write_causes_of(struct json *out, const char *key, const struct case
                             bool only_failing)
 {
     bool seen[CAUSE_COUNT] = {false};
-    json_key(out, key);
-    json_array(out);
+    json_key_array(out, key);
     for (uint32_t i = 0; i < result->finding_count; i++) {
         enum cause cause = result->findings[i].cause;
         if (seen[cause] || (only_failing && !result->findings[i].fails))
@@ -36,8 +35,7 @@ void view_begin_case_line(struct json *out, const struct run_case *c)
     json_key_string(out, "right", c->result.right);
     json_key_string(out, "signature", c->result.signature);
     json_key_string(out, "known_id", c->known_id);
-    json_key(out, "scores");
-    json_array(out);
+    json_key_array(out, "scores");
     for (uint32_t i = 0; i < c->result.score_count; i++)
         engine_score_write_json(out, &c->result.scores[i]);
     json_array_end(out);
@@ -104,8 +102,7 @@ static void key_address(struct json *out, const char *key, uint64_t va)
 /* Lines such as "+0x04 UWOP_ALLOC_SMALL 40 bytes", each as {had_run, text}. */
 static void write_steps(struct json *out, const char *steps, struct arena *keep)
 {
-    json_key(out, "steps");
-    json_array(out);
+    json_key_array(out, "steps");
     while (steps != NULL && *steps != '\0') {
         const size_t size = strcspn(steps, "\n");
         json_object(out);

@@ -28,8 +28,7 @@ enum status view_runs(const struct view_input *in, struct json *out, struct faul
     struct fault none = FAULT_INIT;
     (void)store_get_baseline(in->store, NULL, NULL, &baseline, &none);
     json_object(out);
-    json_key(out, "runs");
-    json_array(out);
+    json_key_array(out, "runs");
     for (uint32_t i = 0; i < page.count; i++)
         run_info_write_json(out, &page.runs[i]);
     json_array_end(out);
@@ -110,8 +109,7 @@ enum status view_run(const struct view_input *in, struct json *out, struct fault
     json_key(out, "run");
     run_info_write_json(out, figures.run);
     summary_write_json(out, &figures, GROUPS_MOST);
-    json_key(out, "engines");
-    json_array(out);
+    json_key_array(out, "engines");
     for (uint32_t i = 0; i < engine_count; i++)
         write_engine(out, &engines[i]);
     json_array_end(out);

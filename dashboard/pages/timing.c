@@ -51,8 +51,7 @@ static enum status write_costs(struct json *out, const struct run_figures *figur
     struct arena keep;
     arena_init(&keep, 0);
     json_key_uint(out, "total", t->stacks);
-    json_key(out, "costs");
-    json_array(out);
+    json_key_array(out, "costs");
     for (uint32_t i = 0; i < t->case_count && fault->code == ERR_NONE; i += step) {
         struct run_case c;
         arena_reset(&keep);
@@ -74,8 +73,7 @@ static void write_samples(struct json *out, const struct bench_sample *samples, 
                           uint32_t most)
 {
     json_key_uint(out, "samples_total", count);
-    json_key(out, "samples");
-    json_array(out);
+    json_key_array(out, "samples");
     for (uint32_t i = 0; i < count && i < most; i++) {
         json_object(out);
         json_key_string(out, "subject", bench_lane_name(samples[i].lane));

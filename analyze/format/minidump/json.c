@@ -37,8 +37,7 @@ static void key_version(struct json *j, const char *key, uint64_t version)
 static void write_streams(struct json *j, const struct minidump *d)
 {
     uint64_t shown = 0;
-    json_key(j, "streams");
-    json_array(j);
+    json_key_array(j, "streams");
     for (uint32_t i = 0; i < d->stream_count; i++) {
         const struct minidump_stream *stream = &d->streams[i];
         json_object(j);
@@ -91,8 +90,7 @@ static void write_system(struct json *j, const struct minidump *d)
     json_key_string(j, "service_pack", s->service_pack);
     json_key_uint(j, "suite", s->suite);
     key_known(j, "vendor", s->vendor);
-    json_key(j, "cpu_features");
-    json_array(j);
+    json_key_array(j, "cpu_features");
     for (size_t i = 0; d->dump_cpu == CPU_X86 && i < 3; i++)
         json_hex(j, s->cpu_features[i]);
     for (size_t i = 0; d->dump_cpu != CPU_X86 && i < 2; i++)
@@ -162,8 +160,7 @@ static void write_exception(struct json *j, const struct minidump *d)
     json_key_hex(j, "flags", e->flags);
     json_key_hex(j, "record", e->record_va);
     json_key_hex(j, "address", e->address_va);
-    json_key(j, "information");
-    json_array(j);
+    json_key_array(j, "information");
     for (uint32_t i = 0; i < e->info_count; i++)
         json_hex(j, e->info[i]);
     json_array_end(j);
@@ -173,8 +170,7 @@ static void write_exception(struct json *j, const struct minidump *d)
 
 static void write_annotations(struct json *j, const struct minidump_text *rows, uint32_t count)
 {
-    json_key(j, "annotations");
-    json_array(j);
+    json_key_array(j, "annotations");
     for (uint32_t i = 0; i < count; i++) {
         json_object(j);
         json_key_string(j, "key", rows[i].key);
@@ -199,8 +195,7 @@ static void module_head(struct json *j, const struct module *m)
 
 static void write_modules(struct json *j, const struct minidump *d)
 {
-    json_key(j, "modules");
-    json_array(j);
+    json_key_array(j, "modules");
     for (uint32_t i = 0; i < d->module_count; i++) {
         const struct minidump_module *row = &d->modules[i];
         json_object(j);
@@ -220,8 +215,7 @@ static void write_modules(struct json *j, const struct minidump *d)
         json_object_end(j);
     }
     json_array_end(j);
-    json_key(j, "unloaded_modules");
-    json_array(j);
+    json_key_array(j, "unloaded_modules");
     for (uint32_t i = 0; i < d->unloaded_count; i++) {
         json_object(j);
         module_head(j, &d->unloaded[i].module);
@@ -282,8 +276,7 @@ static void write_registers(struct json *j, const struct minidump *d,
 
 static void write_threads(struct json *j, const struct minidump *d)
 {
-    json_key(j, "threads");
-    json_array(j);
+    json_key_array(j, "threads");
     for (uint32_t i = 0; i < d->thread_count; i++) {
         const struct minidump_thread *t = &d->threads[i];
         json_object(j);
@@ -308,11 +301,9 @@ static void write_threads(struct json *j, const struct minidump *d)
 static void write_memory(struct json *j, const struct minidump *d)
 {
     uint64_t total = 0;
-    json_key(j, "memory");
-    json_object(j);
+    json_key_object(j, "memory");
     json_key_uint(j, "listed", d->memory_listed);
-    json_key(j, "ranges");
-    json_array(j);
+    json_key_array(j, "ranges");
     for (uint32_t i = 0; i < d->memory_count; i++) {
         json_object(j);
         json_key_hex(j, "start", d->memory[i].start_va);
@@ -324,8 +315,7 @@ static void write_memory(struct json *j, const struct minidump *d)
     json_array_end(j);
     json_key_uint(j, "bytes", total);
     json_object_end(j);
-    json_key(j, "memory_regions");
-    json_array(j);
+    json_key_array(j, "memory_regions");
     for (uint32_t i = 0; i < d->region_count; i++) {
         const struct minidump_region *r = &d->regions[i];
         json_object(j);
@@ -343,8 +333,7 @@ static void write_memory(struct json *j, const struct minidump *d)
 
 static void write_handles(struct json *j, const struct minidump *d)
 {
-    json_key(j, "handles");
-    json_array(j);
+    json_key_array(j, "handles");
     for (uint32_t i = 0; i < d->handle_count; i++) {
         const struct minidump_handle *h = &d->handles[i];
         json_object(j);
@@ -358,8 +347,7 @@ static void write_handles(struct json *j, const struct minidump *d)
         json_object_end(j);
     }
     json_array_end(j);
-    json_key(j, "function_tables");
-    json_array(j);
+    json_key_array(j, "function_tables");
     for (uint32_t i = 0; i < d->table_count; i++) {
         const struct minidump_function_table *t = &d->tables[i];
         json_object(j);
@@ -370,8 +358,7 @@ static void write_handles(struct json *j, const struct minidump *d)
         json_object_end(j);
     }
     json_array_end(j);
-    json_key(j, "tokens");
-    json_array(j);
+    json_key_array(j, "tokens");
     for (uint32_t i = 0; i < d->token_count; i++) {
         json_object(j);
         json_key_uint(j, "id", d->tokens[i].id);
@@ -448,8 +435,7 @@ static void write_reporters(struct json *j, const struct minidump *d)
     } else {
         json_null(j);
     }
-    json_key(j, "texts");
-    json_array(j);
+    json_key_array(j, "texts");
     for (uint32_t i = 0; i < d->text_count; i++) {
         json_object(j);
         json_key_string(j, "stream", d->texts[i].key);

@@ -201,8 +201,7 @@ void minidump_lint_write_json(struct json *j, const struct minidump_complaints *
     json_object(j);
     json_key_uint(j, "schema_version", 1);
     json_key_uint(j, "left_out", complaints->left_out);
-    json_key(j, "faults");
-    json_array(j);
+    json_key_array(j, "faults");
     for (uint32_t i = 0; i < complaints->count; i++) {
         const struct minidump_complaint *row = &complaints->rows[i];
         json_object(j);

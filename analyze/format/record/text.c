@@ -104,8 +104,7 @@ static void write_stack(struct json *j, const struct record_stack *stack)
     json_key_uint(j, "sample", stack->sample);
     json_key_string(j, "stop", stop_reason_name(record_stop_reason(stack->stop)));
     json_key_uint(j, "walk_ns", stack->walk_ns);
-    json_key(j, "frames");
-    json_array(j);
+    json_key_array(j, "frames");
     for (uint32_t i = 0; i < stack->frame_count; i++) /* the gap comes before its frame */
         write_frame(j, &stack->frames[i], i == RECORD_FRAMES_HEAD ? stack->left_out : 0);
     json_array_end(j);
@@ -118,21 +117,18 @@ void record_write_json(struct json *j, const struct record *record)
     json_key_uint(j, "schema_version", 1);
     if (record->code_left_out != 0)
         json_key_uint(j, "code_map_left_out", record->code_left_out);
-    json_key(j, "modules");
-    json_array(j);
+    json_key_array(j, "modules");
     for (uint32_t i = 0; i < record->module_count; i++)
         write_module(j, &record->modules[i]);
     json_array_end(j);
-    json_key(j, "threads");
-    json_array(j);
+    json_key_array(j, "threads");
     for (uint32_t i = 0; i < record->thread_count; i++) {
         const struct record_thread *thread = &record->threads[i];
         json_object(j);
         json_key_uint(j, "id", thread->id);
         json_key_string(j, "name", thread->name);
         json_key_string(j, "role", thread_role_name(record_thread_role(record, thread), NULL));
-        json_key(j, "stacks");
-        json_array(j);
+        json_key_array(j, "stacks");
         for (uint32_t k = 0; k < record->stack_count; k++)
             if (record->stacks[k].thread_id == thread->id)
                 write_stack(j, &record->stacks[k]);
