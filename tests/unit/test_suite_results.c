@@ -262,7 +262,8 @@ TEST(a_result_is_written_as_junit)
     arena_free(&keep);
 }
 
-/* The members are those of $defs/result in corpus/reference/schema.json. */
+/* The members are those of $defs/result in corpus/reference/schema.json; the third answer belongs
+ * to no case. */
 TEST(a_result_is_written_as_json)
 {
     struct fault fault = FAULT_INIT;
@@ -273,7 +274,8 @@ TEST(a_result_is_written_as_json)
                                                 {.ip = 3},
                                                 {.ip = 4}};
     struct suite_answer answers[] = {{.outcome = SUITE_WRONG, .first = 1, .walk = {frames, 6}},
-                                     {.outcome = SUITE_EARLY, .first = 2, .walk = {frames, 2}}};
+                                     {.outcome = SUITE_EARLY, .first = 2, .walk = {frames, 2}},
+                                     {.outcome = SUITE_WRONG, .first = 0, .walk = {frames, 1}}};
     static const char *const can[] = {"moments.x64", NULL};
     const struct score score = {.name = {"t", "2", "https://example.org/bugs", can},
                                 .answers = answers,
