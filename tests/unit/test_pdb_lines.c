@@ -253,6 +253,44 @@ TEST(a_contribution_ends_before_its_end)
     made_close(&w);
 }
 
+/* GNU ld lists the contributions object by object, Microsoft's and LLVM's linkers by place. */
+TEST(contributions_are_found_in_any_order)
+{
+    enum { COUNT = 4, BYTES = 0x10 };
+    static const struct {
+        const char *name;
+        uint32_t offsets[COUNT];
+    } rows[] = {
+        {"by place", {0x10, 0x30, 0x50, 0x80}},
+        {"the first two are exchanged", {0x30, 0x10, 0x50, 0x80}},
+        {"those in the middle are", {0x10, 0x50, 0x30, 0x80}},
+        {"the last two are", {0x10, 0x30, 0x80, 0x50}},
+        {"the first one is last", {0x30, 0x50, 0x80, 0x10}},
+        {"from the end", {0x80, 0x50, 0x30, 0x10}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct pdb_contribution found;
+        struct make_pdb m;
+        struct made_world w;
+        test_row(rows[i].name);
+        make_pdb_start(&m);
+        for (uint32_t k = 0; k < COUNT; k++)
+            make_contribution(&m, rows[i].offsets[k] >= 0x50, rows[i].offsets[k], BYTES);
+        made_open(&w, &m);
+        for (uint32_t k = 0; k < COUNT; k++) {
+            const uint32_t start = rows[i].offsets[k], end = start + BYTES;
+            CHECK(!pdb_contribution_at(&w.world.pdb, (struct pdb_place){1, start - 1}, &found));
+            CHECK(!pdb_contribution_at(&w.world.pdb, (struct pdb_place){1, end}, &found));
+            for (uint32_t at = start; at < end; at += BYTES - 1)
+                if (CHECK(pdb_contribution_at(&w.world.pdb, (struct pdb_place){1, at}, &found))) {
+                    CHECK_EQ(found.start.offset, start);
+                    CHECK_EQ(found.module, start >= 0x50);
+                }
+        }
+        made_close(&w);
+    }
+}
+
 /* Adds a function id to the IPI stream: LF_FUNC_ID (0x1601) without scope and type. */
 static uint32_t put_id(struct make_pdb *m, const char *name)
 {
