@@ -23,6 +23,7 @@ import mutate
 import own
 
 LIMIT_S = 150
+ARENA = mutate.ROOT / "analyze/base/arena.c"  # in sanitized programs it has a fence after each allocation
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 # They wait for most of their time, and are asked last.
 SLOW = {f"unit_{name}" for name in ("dump_engine", "work", "gather", "collect", "stay", "symbol_index", "store_listing", "cut_lists", "store_shared", "case",
@@ -50,7 +51,7 @@ class Build:
 
     def compile(self, file, text, folder, *more):
         """The object of FILE with this TEXT; MORE: options."""
-        source, made = folder / file.name, folder / "changed.o"
+        source, made = folder / file.name, folder / f"{file.stem}.o"
         source.write_text(text, encoding="utf-8")
         words = [w for w in self.rows[str(file)] if not w.startswith(("-W", "-O", "-g"))]
         words[words.index("-o") + 1] = str(made)
@@ -61,12 +62,12 @@ class Build:
         own.run([*[w for w in words if w != "-MD"], "-w", "-O0", *more, "-iquote", str(file.parent)])
         return made
 
-    def link(self, name, made, file, place, *more):
+    def link(self, name, objects, file, place, *more):
         words = [*self.link_words(name), *more]
         words[words.index("-o") + 1] = str(place)
         same = [n for n, w in enumerate(words) if w.endswith("/" + file.relative_to(mutate.ROOT).as_posix() + ".o")]
         first = same[0] if same else next(n for n, w in enumerate(words) if w.endswith(".o"))
-        words[first:first + bool(same)] = [str(made)]  # before the archives, so that their object of the same file is not used
+        words[first:first + bool(same)] = map(str, objects)  # before the archives, so that their objects of the same files are not used
         own.run(words)
 
     def of(self, made):
@@ -106,9 +107,11 @@ def shadow_build(folder):
 
 def ask_units(build, units, file, text, folder, environment, options=()):
     """The name of the first of UNITS that fails, linked with FILE as it is with this TEXT and OPTIONS; or None."""
-    made = build.compile(file, text, folder, *options)
+    objects = [build.compile(file, text, folder, *options)]
+    if options and file != ARENA:
+        objects.append(build.compile(ARENA, ARENA.read_text(encoding="utf-8"), folder, *options))
     for name in units:
-        build.link(name, made, file, folder / name, *options)
+        build.link(name, objects, file, folder / name, *options)
         good = passes(build, [folder / name], name, environment, folder)
         (folder / name).unlink()
         if not good:
@@ -134,7 +137,7 @@ def ask(build, fault, folder, with_e2e):
         return by
     if not with_e2e or "twinstack" not in inside:
         return None
-    build.link("twinstack", build.compile(file, text, folder), file, folder / "twinstack")
+    build.link("twinstack", [build.compile(file, text, folder)], file, folder / "twinstack")
     environment["TWINSTACK_BUILD"] = str(shadow_build(folder))
     for argv in sorted(mutate.e2e_tests(), key=lambda argv: -len(mutate.words(argv[1].stem) & near)):
         argv[1] = mutate.ROOT / pathlib.Path(argv[1]).relative_to(mutate.TREE)
