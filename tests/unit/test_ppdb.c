@@ -339,6 +339,7 @@ TEST(counts_of_tables_that_are_not_there)
         enum status want;
     } cases[] = {
         {"methods of the image", TABLE_METHOD_DEF, 3, ERR_NONE},
+        {"as many methods as tokens, ECMA-335, II.22", TABLE_METHOD_DEF, (1 << 24) - 1, ERR_NONE},
         {"more methods than tokens", TABLE_METHOD_DEF, 1 << 24, ERR_MALFORMED},
         {"documents, which only a PDB has", TABLE_DOCUMENT, 3, ERR_MALFORMED},
         {"four billion documents", TABLE_DOCUMENT, UINT32_MAX, ERR_MALFORMED},
