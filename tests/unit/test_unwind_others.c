@@ -259,7 +259,7 @@ TEST(x86_epilogues_and_prologues_are_known_by_sight)
  * address is where they put it, and ebp where the code pushes it, as llvm-objdump-19 shows it. */
 static const struct fpo_row {
     const char *name, *win;
-    uint8_t code[8];
+    uint8_t code[20];
     uint32_t at;                    /* bytes into the function */
     uint32_t return_word, ebp_word; /* from the stack pointer; NOT_SAVED: ebp is the caller's */
     uint32_t params_bytes;
@@ -337,6 +337,22 @@ static const struct fpo_row {
      NOT_SAVED,
      0,
      3},
+    {"after a call, whose 8 bytes of arguments add esp, 8 removes",
+     "STACK WIN 0 1100 100 0 0 0 0 0 0 0 0\n",
+     {[11] = 0xe8, [16] = 0x83, 0xc4, 8},
+     0x10,
+     2,
+     NOT_SAVED,
+     0,
+     1},
+    {"after a call, and sub esp, 8 removes nothing",
+     "STACK WIN 0 1100 100 0 0 0 0 0 0 0 0\n",
+     {[11] = 0xe8, [16] = 0x83, 0xec, 8},
+     0x10,
+     0,
+     NOT_SAVED,
+     0,
+     2},
     {"nothing saved, locals alone",
      "STACK WIN 0 1100 100 0 0 c 0 20 0 0 0\n",
      {0},
