@@ -75,6 +75,7 @@ struct cause_count {
 struct hook_outcome {
     uint64_t case_id;
     const char *scenario, *variant;
+    uint32_t repeat;
     uint32_t expected, got; /* sets, see model/hook.h */
 };
 

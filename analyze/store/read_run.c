@@ -304,6 +304,7 @@ enum status store_read_hooks(struct store *store, uint64_t run_id, struct arena 
         d->case_id = query_get(&q);
         d->scenario = query_get_text(&q);
         d->variant = query_get_text(&q);
+        d->repeat = (uint32_t)query_get(&q);
         d->expected = hooks_parse(query_get_text(&q));
         d->got = hooks_parse(query_get_text(&q));
     }

@@ -419,8 +419,8 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_COUNT_ENGINES] = SUM_ENGINES " ORDER BY position, k.engine",
     [SQL_READ_CAUSES] = "SELECT * FROM run_cause WHERE run_id = ? ORDER BY findings DESC, cause",
     [SQL_COUNT_CAUSES] = SUM_CAUSES " ORDER BY findings DESC, f.cause",
-    [SQL_READ_HOOKS] = "SELECT id, scenario, variant, expected_doors, got_doors FROM crash_case"
-                       " WHERE run_id = ? ORDER BY scenario, variant, repeat",
+    [SQL_READ_HOOKS] = "SELECT id, scenario, variant, repeat, expected_doors, got_doors"
+                       " FROM crash_case WHERE run_id = ? ORDER BY scenario, variant, repeat",
     [SQL_READ_SIGNATURES] =
         "WITH before AS (SELECT signature, row_number() OVER (ORDER BY count(*) DESC, signature)"
         "   AS rank FROM crash_case WHERE signature IS NOT NULL AND run_id ="

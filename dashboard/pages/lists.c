@@ -1,6 +1,8 @@
 /* The short lists: hooks, signatures, known differences, symbols. */
 #include "pages/view.h"
 
+#include <string.h>
+
 #include "pages/input.h"
 #include "pages/rows.h"
 #include "study/acceptance.h"
@@ -35,33 +37,53 @@ static void write_hooks(struct json *out, const struct hook_outcome *rows, uint3
     json_array_end(out);
 }
 
+static void write_hook_row(struct json *out, const struct hook_outcome *row)
+{
+    char names[HOOKS_TEXT_BYTES];
+    json_object(out);
+    json_key_string(out, "scenario", row->scenario);
+    json_key_string(out, "variant", row->variant);
+    json_key_uint(out, "repeat", row->repeat);
+    json_key_string(out, "expected", hooks_text(row->expected, names));
+    json_key_string(out, "got", hooks_text(row->got, names));
+    json_key_bool(out, "differs", row->expected != row->got);
+    json_object_end(out);
+}
+
+/* The name of the row, "scenario.variant", has SEARCH; NULL: any. */
+static bool has_name(const struct hook_outcome *row, const char *search, struct arena *keep)
+{
+    const char *name =
+        search != NULL ? arena_printf(keep, "%s.%s", row->scenario, row->variant) : NULL;
+    return name == NULL || strstr(name, search) != NULL;
+}
+
 enum status view_hooks(const struct view_input *in, struct json *out, struct fault *fault)
 {
-    uint64_t run_id = 0, limit = UINT64_MAX;
+    uint64_t run_id = 0, limit = UINT64_MAX, after = 0, differs = 0;
     struct hook_outcome *rows = NULL;
-    char names[HOOKS_TEXT_BYTES];
-    uint32_t count = 0;
-    enum status status = view_find_run(in, http_query_get(in->query, "run"), &run_id, fault);
-    if (status == ERR_NONE)
-        status = view_get_limit(in, UINT64_MAX, &limit, fault);
-    if (status == ERR_NONE)
-        status = store_read_hooks(in->store, run_id, in->keep, &rows, &count, fault);
-    if (status != ERR_NONE)
-        return status;
+    const char *search = http_query_get(in->query, "search");
+    uint32_t count = 0, fitting = 0;
+    if (view_find_run(in, http_query_get(in->query, "run"), &run_id, fault) != ERR_NONE ||
+        view_get_limit(in, UINT64_MAX, &limit, fault) != ERR_NONE ||
+        view_get_uint(in, "after", 0, UINT32_MAX, &after, fault) != ERR_NONE ||
+        view_get_uint(in, "differs", 0, 1, &differs, fault) != ERR_NONE ||
+        store_read_hooks(in->store, run_id, in->keep, &rows, &count, fault) != ERR_NONE)
+        return fault->code;
     json_object(out);
     json_key_uint(out, "run", run_id);
     write_hooks(out, rows, count);
     json_key_array(out, "rows");
-    for (uint32_t i = 0; i < count && i < limit; i++) {
-        json_object(out);
-        json_key_string(out, "scenario", rows[i].scenario);
-        json_key_string(out, "variant", rows[i].variant);
-        json_key_string(out, "expected", hooks_text(rows[i].expected, names));
-        json_key_string(out, "got", hooks_text(rows[i].got, names));
-        json_key_bool(out, "differs", rows[i].expected != rows[i].got);
-        json_object_end(out);
+    for (uint32_t i = 0; i < count; i++) {
+        if ((differs != 0 && rows[i].expected == rows[i].got) ||
+            !has_name(&rows[i], search, in->keep))
+            continue;
+        if (fitting >= after && fitting - after < limit)
+            write_hook_row(out, &rows[i]);
+        fitting++;
     }
     json_array_end(out);
+    json_key_uint(out, "fitting", fitting);
     json_object_end(out);
     return ERR_NONE;
 }

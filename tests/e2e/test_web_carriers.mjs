@@ -87,6 +87,7 @@ const views = [
   '/hooks',
   '/hooks?differs=1',
   '/hooks?search=spin',
+  '/hooks?after=3',
   '/signatures',
   '/known',
   '/symbols',

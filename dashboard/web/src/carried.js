@@ -165,6 +165,26 @@ async function listed(where, query) {
   };
 }
 
+/**
+ * The whole document of hooks as the query asks for it.
+ * @param {unknown} carried
+ * @param {URLSearchParams} query
+ */
+function hooksOf(carried, query) {
+  const found = /** @type {import('openapi').Answers['/api/v1/hooks']} */ (carried);
+  const after = Number(query.get('after') ?? 0);
+  const fits = found.rows.filter(
+    (row) =>
+      (query.get('differs') !== '1' || row.differs) &&
+      `${row.scenario}.${row.variant}`.includes(query.get('search') ?? ''),
+  );
+  return {
+    ...found,
+    rows: fits.slice(after, after + Number(query.get('limit') ?? Infinity)),
+    fitting: fits.length,
+  };
+}
+
 // ---- what is not here -------------------------------------------------------------------------
 
 /**
@@ -224,6 +244,10 @@ function keyOf(where, query) {
 /** @param {string} path */
 export async function readCarried(path) {
   const [where, query] = spell(path);
+  if (where === '/api/v1/hooks') {
+    const run = new URLSearchParams([...query].filter(([name]) => name === 'run'));
+    return hooksOf(await take(keyOf(where, run)), query);
+  }
   return Object.hasOwn(contents.lists, where) ? listed(where, query) : take(keyOf(where, query));
 }
 

@@ -46,7 +46,7 @@ const split = (text) =>
     .map((word) => word.trim())
     .filter((word) => word && word !== 'none');
 
-const FIRST_ROWS = first.hooks.values.limit;
+const PAGE_ROWS = first.hooks.values.limit;
 
 /** @type {(row: HookRow, hook: string) => {glyph: string, kind: string, why: string}} */
 function met({ want, got }, hook) {
@@ -65,8 +65,9 @@ const Met = ({ glyph, why }) =>
 
 export function Hooks() {
   const [query, set] = useQuery();
-  const asksAll = query.all || query.differs || query.search;
-  const data = useFirst('hooks', { run: query.run, ...(asksAll ? { limit: null } : {}) });
+  const after = Number(query.after ?? 0);
+  const { run, differs, search } = query;
+  const data = useFirst('hooks', { run, differs, search, after: query.after });
   return (
     <Page
       title="Hooks"
@@ -75,28 +76,24 @@ export function Hooks() {
     >
       <Loaded from={data}>
         {(found) => {
-          const taken = hookRows(found);
+          const rows = hookRows(found);
           const hooks = found.hooks.map((row) => row.hook).sort();
-          if (taken.length === 0)
+          if (found.total === 0)
             return (
               <Empty title="No case in this run">
                 <p>Hooks are known once cases have been captured.</p>
               </Empty>
             );
-          const fitting = taken.filter(
-            (row) => (!query.differs || row.differs) && caseName(row).includes(query.search ?? ''),
-          );
-          const rows = query.all ? fitting : fitting.slice(0, FIRST_ROWS);
           const seen = new Map(found.hooks.map((row) => [row.hook, row.seen]));
-          const total = asksAll ? fitting.length : found.total;
+          const next = after + rows.length;
           return (
             <>
               <div class="filters flow">
-                <SearchField value={query.search} onInput={(search) => set({ search })} />
+                <SearchField value={query.search} onInput={(text) => set({ search: text, after: null })} />
                 <button
                   class="toggle low dim small"
                   aria-pressed={!!query.differs}
-                  onClick={() => set({ differs: query.differs ? null : 1 })}
+                  onClick={() => set({ differs: query.differs ? null : 1, after: null })}
                 >
                   only where expected and measured differ ({number(found.differing)})
                 </button>
@@ -113,7 +110,12 @@ export function Hooks() {
                 columns={[
                   {
                     head: <Term name="case" />,
-                    cell: (row) => <Link to={casePath(found.run, row)}>{caseName(row)}</Link>,
+                    cell: (row) => (
+                      <Link to={casePath(found.run, row)}>
+                        {caseName(row)}
+                        {row.repeat ? ` #${row.repeat + 1}` : ''}
+                      </Link>
+                    ),
                     kind: 'mono',
                     names: true,
                   },
@@ -129,13 +131,18 @@ export function Hooks() {
                   })),
                 ]}
               />
-              {rows.length < total ? (
-                <p class="pager dim flow middle">
-                  {number(rows.length)} of {number(total)} cases{' '}
-                  <button onClick={() => set({ all: 1 })}>show all</button>
-                </p>
-              ) : fitting.length === 0 ? (
+              {found.fitting === 0 ? (
                 <p class="dim pad">No case fits.</p>
+              ) : rows.length < found.fitting ? (
+                <p class="pager dim flow middle">
+                  {number(after + 1)}–{number(next)} of {number(found.fitting)} cases
+                  {after > 0 && (
+                    <button onClick={() => set({ after: after > PAGE_ROWS ? after - PAGE_ROWS : null })}>
+                      previous
+                    </button>
+                  )}
+                  {next < found.fitting && <button onClick={() => set({ after: next })}>next</button>}
+                </p>
               ) : null}
             </>
           );
