@@ -21,15 +21,24 @@ static const char head[] =
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
     "style-src 'unsafe-inline'\"><title>Reference suite: results</title><style>"
-    ":root{color-scheme:light dark}body{background:Canvas;color:CanvasText;font:15px/1.45 "
-    "system-ui,sans-serif;margin:1.5em}"
-    ".wide{overflow-x:auto}table{border-collapse:collapse}th,td{border:1px solid #8886;"
-    "padding:.2em .5em;text-align:left;vertical-align:top}thead th{vertical-align:bottom}"
-    ".good{background:#1e7b3433}.part{background:#c9850033}.bad{background:#b3261e40}"
-    "pre "
-    "code{display:block;white-space:pre;overflow-x:auto}pre{white-space:pre-wrap;overflow-wrap:"
-    "anywhere;margin:.3em 0}summary{cursor:pointer}"
-    "details{margin:.2em 0}svg{display:block;margin:1px 0}</style></head><body><main>\n"
+    /* The colours are those of the dashboard: dashboard/web/src/style/base.css. */
+    ":root{color-scheme:light dark;--ground:#f6f7f9;--panel:#fff;--ink:#1b222c;--dim:#5b6675;"
+    "--line:#dfe3e9;--link:#1259b3;--good:#e1f3e7;--part:#fdf0d3;--bad:#fde6e3}"
+    "@media(prefers-color-scheme:dark){:root{--ground:#12161c;--panel:#191f27;--ink:#dde3ea;"
+    "--dim:#98a4b3;--line:#2b333e;--link:#7db8ff;--good:#17301f;--part:#352a13;--bad:#3b1b1a}}"
+    "body{background:var(--ground);color:var(--ink);font:14px/1.45 system-ui,sans-serif;"
+    "margin:1.5em;overflow-wrap:anywhere}h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}"
+    "p{max-width:75em}a{color:var(--link)}.wide{overflow-x:auto}"
+    "table{border-collapse:collapse;background:var(--panel);overflow-wrap:normal}"
+    "th,td{border:1px solid var(--line);padding:.2em .6em;text-align:left;vertical-align:top}"
+    "thead th{vertical-align:bottom;color:var(--dim);font-size:.9em}td.none{color:var(--dim)}"
+    "tbody th{font-weight:600;white-space:nowrap}"
+    ".good{background:var(--good)}.part{background:var(--part)}.bad{background:var(--bad)}"
+    "pre code{display:block;white-space:pre;overflow-x:auto}pre{white-space:pre-wrap;"
+    "overflow-wrap:anywhere;margin:.3em 0}summary{cursor:pointer;padding:.2em "
+    "0}h3{display:inline;font-size:1em}"
+    "details{margin:.2em 0}details.shape div{margin-left:1.2em;scroll-margin-top:2em}"
+    "svg{display:block;margin:1px 0}</style></head><body><main>\n"
     "<h1>Reference suite: results</h1>\n";
 
 static const char legend[] =
@@ -399,13 +408,15 @@ static enum status put_shapes(const struct page *page, FILE *out, struct fault *
             if (!is_failed(matrix, matrix->order[k]))
                 continue;
             if (!begun) {
-                (void)fprintf(out, "<h3 id=\"s%" PRIu32 "\">", at);
-                put(out, "", c->capability, " ");
-                put(out, "", c->shape, "</h3>\n");
+                put(out, "<details class=\"shape\"><summary><h3>", c->capability, " ");
+                put(out, "", c->shape, "</h3></summary>");
+                (void)fprintf(out, "<div id=\"s%" PRIu32 "\">\n", at); /* a link unfolds it */
             }
             begun = true;
             put_case(page, matrix->order[k], is_example(matrix, at, k), out, fault);
         }
+        if (begun)
+            (void)fputs("</div></details>\n", out);
     }
     return fault->code;
 }

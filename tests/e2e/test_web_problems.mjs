@@ -115,6 +115,22 @@ test('signatures_are_listed_by_count_with_their_stacks', async () => {
   await closePage(page);
 });
 
+test('on_a_phone_each_version_has_its_line', async () => {
+  const page = await openPage(chromium, `${server.base}/problems`, { viewport: { width: 390, height: 844 } });
+  await settled(page);
+  same(
+    await rows(page).nth(0).locator('.version').allInnerTexts(),
+    ['2.0 320', '1.0 320'],
+    'a version and its count',
+  );
+  const tops = await rows(page)
+    .nth(0)
+    .locator('.version')
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+  check(tops[1] - tops[0] > 12, `one below the other: ${tops}`);
+  await closePage(page);
+});
+
 test('all_signatures_are_reached_page_by_page', async () => {
   const page = await openPage(chromium, `${server.base}/problems?limit=3`);
   await settled(page);

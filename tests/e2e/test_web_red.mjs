@@ -8,6 +8,7 @@ import {
   check,
   closePage,
   inDays,
+  must,
   openPage,
   root,
   runAll,
@@ -73,6 +74,17 @@ test('what_is_wrong_and_what_is_not_agreed_are_two_counts', async () => {
   );
   const shares = (await page.locator('.shares-list').innerText()).replace(/\s+/g, ' ');
   check(shares.includes('360 of 480 cases'), `dump is exact in the 360 where the truth is silent: ${shares}`);
+  await closePage(page);
+});
+
+test('repeats_of_a_case_have_numbers_where_its_name_is_cut', async () => {
+  const page = await open('/runs/4/mismatches');
+  const second = page.locator('.queue li a').nth(1);
+  const box = async (/** @type {string} */ part) => must(await second.locator(part).boundingBox());
+  const name = await box('bdi');
+  const number = await box('bdi + span');
+  check(/^#\d+$/.test(await second.locator('bdi + span').innerText()), 'which of them');
+  check(name.x + name.width <= number.x, 'after the name, which is cut');
   await closePage(page);
 });
 

@@ -28,7 +28,7 @@ function three(value) {
 /** @param {{amount: import('openapi').CostAmount}} props */
 function Amount({ amount }) {
   const { cases, value, low, high } = amount;
-  if (value === null) return unmeasured(amount);
+  if (value === null) return <span class="dim">{unmeasured(amount)}</span>;
   return (
     <>
       <strong>{three(value)}</strong> [{three(Number(low))}, {three(Number(high))}]

@@ -69,10 +69,10 @@ function QueueList({ run, found, selected, query }) {
       <li key={c.id}>
         <Link to={caseAt(run, c, query)} aria-current={c === selected ? 'true' : undefined}>
           <Verdict word={c.verdict} />{' '}
-          <bdi class="mono cut">
+          <bdi class="mono cut" title={caseName(c)}>
             {caseName(c)}
-            {c.repeat ? ` #${c.repeat + 1}` : ''}
           </bdi>
+          {c.repeat ? <span class="mono">#{c.repeat + 1}</span> : null}
           {c.is_new && (
             <Chip kind="bad" title="fails, and did not in the baseline">
               new

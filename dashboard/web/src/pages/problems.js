@@ -226,17 +226,18 @@ const listed = (rows) =>
 const VersionCounts = ({ row }) =>
   row.by_version
     .slice(0, VERSIONS_SHOWN)
-    .map((v, i) => [
-      i > 0 && <br />,
-      <Version text={v.version} />,
-      <span class="dim small"> {number(v.stacks)}</span>,
+    .map((v) => [
+      <span class="version">
+        <Version text={v.version} /> <span class="dim small">{number(v.stacks)}</span>
+      </span>,
     ])
     .concat(
       row.by_version.length > VERSIONS_SHOWN
         ? [
             [
-              <br />,
-              <span class="dim small">and {number(row.by_version.length - VERSIONS_SHOWN)} older ones</span>,
+              <span class="version dim small">
+                and {number(row.by_version.length - VERSIONS_SHOWN)} older ones
+              </span>,
             ],
           ]
         : [],

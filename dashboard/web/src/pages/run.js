@@ -199,14 +199,16 @@ function Failing({ groups, left, run }) {
               {plural(group.cases, 'case')}
             </Link>
             : <bdi>{group.sentence}</bdi>
-            {group.blame ? `; blame: ${group.blame}` : ''}. <span class="mono">{group.names}</span>{' '}
-            <span class="dim">{group.reason}</span>
-            {group.right ? ` · right: ${group.right}` : ''}
+            <p class="dim small">
+              {group.blame ? `blame: ${group.blame} · ` : ''}
+              {group.right ? `right: ${group.right} · ` : ''}
+              <span class="mono">{group.names}</span>
+            </p>
+            <p class="dim small">e.g. {group.reason}</p>
             {group.command ? (
-              <>
-                {' · more: '}
-                <code>{group.command}</code>
-              </>
+              <p class="dim small">
+                more: <code>{group.command}</code>
+              </p>
             ) : null}
           </li>
         ))}
