@@ -323,7 +323,8 @@ class Judge:
             before = key
         return out
 
-    def cases(self):
+    def groups(self):
+        """{(shape, position): [what a case is made of]}."""
         groups = collections.defaultdict(list)
         for rva, lookup, position, of in self.places():
             level, keys, known_by = self.judged(of)
@@ -331,6 +332,10 @@ class Judge:
                 continue  # one reader alone names it
             shape = self.shape(of, keys[0])
             groups[shape, position].append((rva, lookup, of, level, keys, known_by, shape, position))
+        return groups
+
+    def cases(self):
+        groups = self.groups()
         order = sorted(groups, key=lambda group: digest(self.program.name, *group))
         for group in order:  # marks and dissent first
             groups[group].sort(key=lambda c: (c[3] != "must", "marks" not in c[5], len(c[5]) == len(self.answers), digest(self.program.name, c[0])))
@@ -385,6 +390,20 @@ def check(out, chosen):
         if Judge(program, out / "programs", names).cases() != stored:
             wrong.append(program.name)
     return wrong
+
+
+def unchosen(out):
+    """{(capability, processor): {position: shapes}} of which there are addresses, and no case."""
+    names, found, chosen = Names(), collections.defaultdict(set), set()
+    for program in programs.PROGRAMS:
+        row = program.capability, program.processor
+        judge = Judge(program, out / "programs", names)
+        found[row] |= set(judge.groups())
+        chosen |= {(*row, case["shape"], case["position"]) for case in judge.cases()}
+    cells = {row: collections.defaultdict(list) for row in found}
+    for row, group in ((row, group) for row, groups in found.items() for group in sorted(groups) if (*row, *group) not in chosen):
+        cells[row][group[1]].append(group[0])
+    return {row: {position: " ".join(shapes) for position, shapes in of.items()} for row, of in cells.items() if of}
 
 
 if __name__ == "__main__":

@@ -248,6 +248,9 @@ class Reference(e2e.Case):
             for name in programs.shipped(program, built):
                 self.assertEqual((built / name).read_bytes(), (FOLDER / "programs" / name).read_bytes(), name)
         self.assertEqual(reference_addresses.check(FOLDER, () if SOAK else AGAIN_PROGRAMS), [])
+        if SOAK:
+            import make_reference  # pylint: disable=import-outside-toplevel
+            self.assertEqual(reference_addresses.unchosen(FOLDER), make_reference.UNCHOSEN)
 
     def test_a_witness_that_says_something_else_is_noticed(self):
         missing = [tool for tool in READERS if not shutil.which(tool)]
