@@ -310,8 +310,10 @@ class Judge(e2e.Case):
                     self.assertRegex(rows[row], said)
 
     def test_the_systems_engine_on_windows(self):
-        if MICROSOFT is None or not (MICROSOFT / "dbgeng.dll").is_file() or not WINDOWS_EXE.is_file():
-            self.skipTest("no files of Microsoft's debugger, or no twinstack.exe")
+        if MICROSOFT is None or not (MICROSOFT / "dbgeng.dll").is_file():
+            self.skipTest("no files of Microsoft's debugger: TWINSTACK_DEBUGGER, or ./run debugger")
+        if not WINDOWS_EXE.is_file():
+            self.skipTest("no twinstack.exe: ./run says at its start why it was not built")
         env = self.windows_with(sorted(MICROSOFT.glob("*.dll")))
         with e2e.wine_session(env):
             done = e2e.wine(WINDOWS_EXE, "check", CASES / "recursion.ob2", "--symbols", SYMBOLS, "--launcher", "", "--victims", BIN, "--json",
