@@ -98,8 +98,8 @@ const char *judge_version(const char *program, const struct symbol_store *store,
 /* ---- judge_answer.c --------------------------------------------------------------------- */
 
 /* Reads what a judge printed: {"error"}, which is ERR_IO, or {schema_version, version, times,
- * threads: [{id, crashed, left_out, frames}]} as in victims/harness/judge/README.md, or another notation
- * that stacks/ reads. */
+ * threads: [{id, crashed, left_out, frames}]} as in victims/harness/judge/README.md, or another
+ * notation that stacks/ reads. */
 enum status judge_read_answer(const char *text, size_t bytes, const char *engine,
                               struct arena *keep, struct engine_result *out, struct fault *fault);
 

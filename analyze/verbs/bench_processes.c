@@ -39,7 +39,7 @@ static const char *names_of(const struct bench_request *r, struct arena *keep)
 }
 
 /* One of the processes, whose share of ROUNDS begins at round FIRST. It may take as long as all of
- * them could take here: whoever waits can end it. */
+ * them could take here: the person who waits can end it. */
 static enum status run_one(const struct gathering *g, uint32_t rounds, uint32_t first)
 {
     const struct bench_request *r = g->request;

@@ -305,7 +305,7 @@ TEST(prices_follow_from_the_terms)
     CHECK(cost_term_set(&terms, "mbit_s", "8") && cost_term_set(&terms, "hours_kept", "73") &&
           cost_term_set(&terms, "gb_month", "2") && cost_term_set(&terms, "core_hour", "3600"));
     const struct cost_lane *plain = &w.costs.of[0].lanes[COST_PLAIN];
-    CHECK(fabs(cost_upload_s(plain, &terms) - 660000) < 1e-6);        /* a MB a second */
+    CHECK(fabs(cost_upload_s(plain, &terms) - 660000) < 1e-6);        /* 1 MB/s */
     CHECK(fabs(cost_price(plain, &terms) - (550 * 0.2 + 44)) < 1e-9); /* GB kept, core-seconds */
     CHECK(isnan(cost_price(&w.costs.of[0].lanes[COST_FULL], &terms)));
 
