@@ -30,27 +30,33 @@ struct annotation_reader {
     bool failed;
 };
 
-/* 14 bits in two bytes, 29 in four, most significant first. */
-static uint32_t read_long_operand(struct annotation_reader *r)
+/* 14 bits in two bytes, 29 in four, most significant first. *BYTES: how many; 0: it is cut. */
+static uint32_t long_operand(const uint8_t *p, const uint8_t *end, uint32_t *bytes)
 {
-    const uint8_t *p = r->at;
-    const size_t left = (size_t)(r->end - p);
+    const size_t left = (size_t)(end - p);
+    *bytes = 0;
     if (left >= 2 && (p[0] & 0xc0) == 0x80) {
-        r->at += 2;
+        *bytes = 2;
         return (uint32_t)(p[0] & 0x3f) << 8 | p[1];
     }
     if (left >= 4 && (p[0] & 0xe0) == 0xc0) {
-        r->at += 4;
+        *bytes = 4;
         return (uint32_t)(p[0] & 0x1f) << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
     }
-    r->failed = true;
     return 0;
 }
 
-/* Nearly all have 7 bits, in one byte. */
+/* Nearly all have 7 bits, in one byte. The reader stays in registers: no address of it is passed
+ * on. */
 static inline uint32_t read_operand(struct annotation_reader *r)
 {
-    return r->at < r->end && *r->at < 0x80 ? *r->at++ : read_long_operand(r);
+    uint32_t bytes;
+    if (r->at < r->end && *r->at < 0x80)
+        return *r->at++;
+    const uint32_t value = long_operand(r->at, r->end, &bytes);
+    r->at += bytes;
+    r->failed = r->failed || bytes == 0;
+    return value;
 }
 
 static int32_t signed_operand(uint32_t value)
@@ -80,8 +86,6 @@ static void close_row(struct row_writer *w, uint32_t end)
 static void open_row(struct row_writer *w)
 {
     const uint32_t start = w->offset;
-    if (w->chunk != 0)
-        return;
     close_row(w, start);
     const struct pdb_inline_row row = {start, start, w->file, (int32_t)w->line};
     w->rows[w->count++] = row;
@@ -99,40 +103,39 @@ static void apply(struct row_writer *w, uint32_t op, struct annotation_reader *r
     switch (op) {
     case ANNOTATION_CODE_OFFSET:
         w->offset = value;
-        open_row(w);
-        break;
-    case ANNOTATION_CHUNK:
-        w->chunk = value;
         break;
     case ANNOTATION_MOVE:
         w->offset += value;
-        open_row(w);
+        break;
+    case ANNOTATION_MOVE_LINE:
+        w->offset += value & 0xf;
+        w->line += (uint32_t)signed_operand(value >> 4);
+        break;
+    case ANNOTATION_LENGTH_MOVE:
+        w->offset += move;
         break;
     case ANNOTATION_LENGTH:
         if (w->chunk == 0)
             close_row(w, w->offset + value);
         w->offset += value;
-        break;
+        return;
+    case ANNOTATION_CHUNK:
+        w->chunk = value;
+        return;
     case ANNOTATION_FILE:
         w->file = value;
-        break;
+        return;
     case ANNOTATION_LINE:
         w->line += (uint32_t)signed_operand(value);
-        break;
-    case ANNOTATION_MOVE_LINE:
-        w->offset += value & 0xf;
-        w->line += (uint32_t)signed_operand(value >> 4);
-        open_row(w);
-        break;
-    case ANNOTATION_LENGTH_MOVE:
-        w->offset += move;
-        open_row(w);
-        if (w->chunk == 0)
-            close_row(w, w->offset + value);
-        break;
+        return;
     default: /* columns, line ends, kinds of range: not needed */
-        break;
+        return;
     }
+    if (w->chunk != 0)
+        return;
+    open_row(w);
+    if (op == ANNOTATION_LENGTH_MOVE)
+        close_row(w, w->offset + value);
 }
 
 uint32_t pdb_inline_rows(const uint8_t *annotations, uint32_t bytes, uint32_t file,
