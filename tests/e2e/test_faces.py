@@ -78,6 +78,7 @@ class Faces(e2e.Case):
                 self.assertEqual([api[right], api[total]], [report[name]["right"], report[name]["total"]], name)
                 self.assertEqual(report["measures"][name], report[name])
             self.assertEqual(api["measures"], report["measures"])
+        self.assert_same_counts(run, get)
         self.assert_same_accuracy(run, get)
         self.assert_same_times(get("/api/v1/timing?run=latest"), run)
         self.assertEqual(get("/api/v1/symbols?run=latest")["rows"], run["symbols"])
@@ -92,6 +93,34 @@ class Faces(e2e.Case):
             self.run_db("report", "latest", "--badge", badge, "--badge-of", metric, "--exit-zero")
             self.assertEqual(json.loads(get(f"/badge/{metric}.json")), json.loads(badge.read_text()), metric)
         return run
+
+    def assert_same_counts(self, run, get):
+        """Checks how many cases there are and how many are wrong: every list, the problems' groups, and what CI systems read."""
+        cases, verdicts = len(run["cases"]), run["run"]["verdicts"]
+        wrong = sum(verdicts.get(verdict, 0) for verdict in ("FAIL", "ERROR", "XPASS", "FLAKY"))
+        overview, queue = get("/api/v1/overview"), get("/api/v1/runs/latest/queue?limit=1")
+        listed, grid = get("/api/v1/runs?limit=50")["runs"], get("/api/v1/runs/latest/grid")
+        self.assertEqual(next(r for r in listed if r["id"] == run["run"]["id"])["verdicts"], verdicts)
+        self.assertEqual(overview["run"]["verdicts"], verdicts)
+        self.assertEqual([queue["total"], grid["total"], len(grid["cases"]["id"]), get("/api/v1/runs/latest/cases?limit=1")["total"],
+                          get("/api/v1/hooks?run=latest&limit=1")["total"]], [cases] * 5)
+        counted = collections.Counter(grid["verdicts"][n] for n in grid["cases"]["verdict"])
+        self.assertEqual({verdict: counted[verdict] for verdict in verdicts}, verdicts)
+        self.assertEqual([overview["wrong"]["total"], overview["failing"]["total"]], [wrong] * 2)
+        junit, ctrf = self.folder / "junit.xml", self.folder / "ctrf.json"
+        self.run_db("report", "latest", "--junit", junit, "--ctrf", ctrf, "--exit-zero")
+        summary = json.loads(ctrf.read_text(encoding="utf-8"))["results"]["summary"]
+        heads = [dict(re.findall(r'(\w+)="(\d+)"', head)) for head in re.findall("<testsuite [^>]*>", junit.read_text(encoding="utf-8"))]
+        self.assertEqual([summary["tests"], sum(int(head["tests"]) for head in heads)], [cases] * 2)
+        self.assertEqual([summary["failed"], sum(int(head["failures"]) + int(head["errors"]) for head in heads)], [wrong] * 2)
+        text = self.run_db("report", "latest", "--text", "--exit-zero").stdout
+        markdown = self.run_db("report", "latest", "--md", "-", "--exit-zero").stdout
+        for face in (text, markdown):
+            self.assertRegex(face, rf"\b{wrong}\b")
+        exact = [sum(engine["exact"][part] for engine in run["engines"] if engine["subject"]) for part in ("right", "total")]
+        last = get("/api/v1/trend?metric=exact&limit=1")["trend"]["points"][-1]
+        if exact[1]:
+            self.assertAlmostEqual(last["value"], exact[0] / exact[1])
 
     def assert_same_accuracy(self, run, get):
         """Checks the figures of both ways over the same cases, counted here from the scores of each case, on every face."""
