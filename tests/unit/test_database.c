@@ -1,5 +1,6 @@
 /* The database: another program's file stays as it is, a schema is upgraded step by step, nested
  * transactions act as one, and damage is reported in the words of the room that keeps the file. */
+#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +75,8 @@ static const char *const step_2[] = {"INSERT INTO t VALUES (2)", NULL};
 static const char *const step_broken[] = {"INSERT INTO t VALUES (3)", "INSERT INTO none VALUES (4)",
                                           NULL};
 static const char *const *const steps[] = {step_1, step_2, step_broken};
-static const char *const texts[] = {"SELECT sum(x), count(*) FROM t", "INSERT INTO t VALUES (?)"};
+static const char *const texts[] = {"SELECT sum(x), count(*) FROM t", "INSERT INTO t VALUES (?)",
+                                    "SELECT NULL, 0, 2.5"};
 
 static struct database_kind kind_of(int32_t version)
 {
@@ -129,6 +131,23 @@ TEST(a_schema_is_upgraded_step_by_step)
         CHECK_EQ(again.application_id, 7);
         database_close(&again);
     }
+}
+
+TEST(no_number_is_not_zero)
+{
+    const struct database_kind kind = kind_of(1);
+    struct database d;
+    struct fault fault = FAULT_INIT;
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/numbers.db", test_scratch());
+    REQUIRE(database_open(&d, &kind, path, true, &fault) == ERR_NONE);
+    struct query q = database_query(&d, 2, NULL, &fault);
+    REQUIRE(query_row(&q));
+    CHECK(isnan(query_get_number(&q)));
+    CHECK(fpclassify(query_get_number(&q)) == FP_ZERO);
+    CHECK(fabs(query_get_number(&q) - 2.5) < 1e-12);
+    CHECK_EQ(query_end(&q), ERR_NONE);
+    database_close(&d);
 }
 
 TEST(nested_transactions_act_as_one)
