@@ -31,12 +31,12 @@ enum { FENCE_BYTES = 0 };
 #define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
 #endif
 
-static void forbid(const void *at, size_t bytes)
+static void forbid(void *at, size_t bytes)
 {
     ASAN_POISON_MEMORY_REGION(at, bytes);
 }
 
-static void allow(const void *at, size_t bytes)
+static void allow(void *at, size_t bytes)
 {
     ASAN_UNPOISON_MEMORY_REGION(at, bytes);
 }

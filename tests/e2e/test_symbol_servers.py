@@ -361,7 +361,7 @@ class Processes(Servers):
     def test_many_at_once_are_bounded(self):
         server = self.server(self.folder / "none")
         stack = self.folder / "stack.txt"
-        stack.write_text("".join(f"m{i}.dll!0x10 {{{i:032X}1}}\n" for i in range(100)))
+        stack.write_text("".join(f"m{i}.dll!0x10 {{{i:032X}1}}\n" for i in range(1, 101)))
         done = self.run_twinstack("symbols", "fetch", "--symbols", self.path(server), "--stack", stack)
         self.assertEqual(done.stdout.count("absent"), 100)
 
@@ -369,7 +369,7 @@ class Processes(Servers):
         server = self.server(self.folder / "none")
         server.gather = 4
         stack = self.folder / "stack.txt"
-        stack.write_text("".join(f"m{i}.dll!0x10 {{{i:032X}1}}\n" for i in range(40)))
+        stack.write_text("".join(f"m{i}.dll!0x10 {{{i:032X}1}}\n" for i in range(1, 41)))
         self.run_twinstack("symbols", "fetch", "--symbols", self.path(server), "--stack", stack)
         self.assertGreater(server.most_running, 3)
         self.assertLessEqual(server.most_running, 8)
