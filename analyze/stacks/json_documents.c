@@ -36,17 +36,17 @@ static bool starts_array(struct stack_input *input)
 }
 
 /* The bytes of the first line where it is the heading of the document after it, as in Apple's .ips;
- * 0: it is not. */
+ * 0: it is not. No other line makes the reader wait for the next one: a pipe wants its answer. */
 static size_t heading_bytes(struct stack_input *input)
 {
-    static const char word[] = "\"bug_type\"";
     const char *stop = line_end(input, input->start);
-    const size_t bytes = stop != NULL ? (size_t)(stop - input->buffer) - input->start : 0;
+    const struct pattern_text line = {input->buffer + input->start, stop};
+    const size_t bytes = stop != NULL ? pattern_length(line) : 0;
+    if (bytes == 0 || pattern_find_last(line, "\"bug_type\"") == NULL)
+        return 0;
     const char *next = input_after_space(input, input->start + bytes);
-    const char *line = input->buffer + input->start;
-    return bytes > 0 && next != NULL && *next == '{' && next + 1 < input->buffer + input->end &&
-                   is_space(next[1]) &&
-                   pattern_find_last((struct pattern_text){line, line + bytes}, word) != NULL
+    return next != NULL && *next == '{' && next + 1 < input->buffer + input->end &&
+                   is_space(next[1])
                ? bytes
                : 0;
 }

@@ -96,10 +96,11 @@ static void print_walk(enum suite_kind kind, const char *who, const struct suite
 /* Whether only the stack pointers show what is wrong. */
 static bool is_about_sp(const struct suite_case *c, const struct suite_answer *answer)
 {
-    const struct suite_walk *truth = &c->walks[0], *said = &answer->walk;
     const uint32_t at = answer->first;
-    return answer->outcome == SUITE_WRONG && c->kind != SUITE_ADDRESS && c->walk_count > 0 &&
-           at < truth->count && at < said->count && truth->frames[at].ip == said->frames[at].ip;
+    if (answer->outcome != SUITE_WRONG || c->kind == SUITE_ADDRESS || c->walk_count == 0)
+        return false;
+    const struct suite_walk *truth = &c->walks[0], *said = &answer->walk;
+    return at < truth->count && at < said->count && truth->frames[at].ip == said->frames[at].ip;
 }
 
 static void print_case(const struct suite_case *c, const struct suite_answer *answer,

@@ -250,7 +250,7 @@ class Managed(e2e.Case):
         self.assertIn("documents", json.loads(listed["source_link"]))
         frame = self.resolve("shapes.dll", [f"0x06000009+0x14 {{{listed['debug_id']}}}"], "--symbols", CORPUS / "shapes.pdb")
         self.assertEqual((frame[0]["line"], frame[0]["identity"]), (44, "checked"))
-        wrong = self.resolve("shapes.dll", [f"0x06000009+0x14 {{{'0' * 32}1}}"], "--symbols", CORPUS / "shapes.pdb")
+        wrong = self.resolve("shapes.dll", [f"0x06000009+0x14 {{{'1' * 32}1}}"], "--symbols", CORPUS / "shapes.pdb")
         self.assertEqual((wrong[0]["line"], wrong[0]["symbols"]), (None, "mismatch"))
         store = self.folder / "store"
         self.run_twinstack("symbols", "add", "--symbols", store, CORPUS / "shapes.pdb")

@@ -41,7 +41,7 @@ class Signatures(e2e.Case):
         self.assertGreater(len(pipe["signatures"]), 50)
 
     def test_statements_about_modules_apply_to_later_stacks(self):
-        text = "victims-ob2.exe!0x2000\n# module victims-ob2.exe - 00000000000000000000000000000000F\n> again\nvictims-ob2.exe!0x2000\n"
+        text = "victims-ob2.exe!0x2000\n# module victims-ob2.exe - 11111111111111111111111111111111F\n> again\nvictims-ob2.exe!0x2000\n"
         both = {row["signature"] for row in self.counted(text)["signatures"]}
         self.assertEqual(len(both), 2, both)
         self.assertIn("victims-ob2.exe!0x2000", both)  # a PDB of another build names nothing
