@@ -167,6 +167,35 @@ TEST(names_of_one_letter_are_names)
     breakpad_close(&file);
 }
 
+/* Breakpad's format of symbol files: the nest level of an INLINE record says which call is in
+ * which, not the place of the record. */
+TEST(calls_are_nested_by_their_levels_in_any_order)
+{
+    static const char *const calls[] = {"INLINE 0 7 1 1 10 8\n", "INLINE 1 8 1 2 10 8\n",
+                                        "INLINE 2 9 1 3 10 8\n"};
+    static const struct {
+        const char *name;
+        int order[3];
+    } rows[] = {{"outer first", {0, 1, 2}},  {"inner first", {2, 1, 0}},
+                {"inner last", {1, 0, 2}},   {"middle last", {0, 2, 1}},
+                {"middle first", {1, 2, 0}}, {"outer second", {2, 0, 1}}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct breakpad file;
+        char text[512], got[256];
+        const int *order = rows[i].order;
+        const int bytes = snprintf(text, sizeof text,
+                                   "MODULE Linux x86_64 BBA6FA10B8AAB33D00000000000000000 m\n"
+                                   "FILE 1 a\nINLINE_ORIGIN 1 outer\nINLINE_ORIGIN 2 middle\n"
+                                   "INLINE_ORIGIN 3 inner\nFUNC 10 10 0 f\n%s%s%s10 10 5 1\n",
+                                   calls[order[0]], calls[order[1]], calls[order[2]]);
+        test_row(rows[i].name);
+        open_text(text, (size_t)bytes, &file);
+        describe(&file, 0x12, got, sizeof got);
+        CHECK_STR(got, "inner a:5; middle a:9; outer a:8; f a:7");
+        breakpad_close(&file);
+    }
+}
+
 TEST(the_older_form_of_inline_records_is_read)
 {
     struct breakpad file;

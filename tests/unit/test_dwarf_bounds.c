@@ -151,3 +151,36 @@ TEST(a_list_is_not_read_for_every_call)
         free(m);
     }
 }
+
+/* An entry may have 2^20 ranges, the end of its list among them. */
+TEST(a_list_ends_after_a_million_entries)
+{
+    enum { RANGES = 0x55, SEC_OFFSET = 0x17, OFFSET_PAIR = 4, MOST = 1 << 20, PAIR_BYTES = 3 };
+    static const uint64_t code[] = {RANGES, SEC_OFFSET, 0};
+    static const struct {
+        const char *name;
+        uint32_t pairs;
+        bool damaged;
+    } rows[] = {{"the end is the last", MOST - 1, false}, {"the end is one later", MOST, true}};
+    uint8_t *list = calloc(MOST + 1, PAIR_BYTES);
+
+    REQUIRE(list != NULL);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct made *m = begin(&formats[4]);
+        test_row(rows[i].name);
+        shape(m, 2, FUNCTION, false, code);
+        put_unsigned(&m->info, 2);
+        number(m, 0, 4);
+        end_unit(m);
+        for (uint32_t k = 0; k < rows[i].pairs; k++) /* the first has one byte, the others none */
+            memcpy(list + (size_t)k * PAIR_BYTES, (uint8_t[]){OFFSET_PAIR, AT, AT + (k == 0)}, 3);
+        struct object_debug debug = sections_of(m);
+        debug.own[DEBUG_RNGLISTS] =
+            (struct object_bytes){list, (size_t)rows[i].pairs * PAIR_BYTES + 1};
+        const struct answer got = ask(&debug, NULL);
+        CHECK_EQ(got.depth, 1);
+        CHECK_EQ(got.damaged, rows[i].damaged);
+        free(m);
+    }
+    free(list);
+}

@@ -371,6 +371,7 @@ TEST(relocations_of_debug_data)
     } rows[] = {
         {"eight bytes", CPU_X64, TYPE_OBJECT, 0, WORD(0, 3, 1, 0), 0x100000032},
         {"four bytes", CPU_X64, TYPE_OBJECT, 4, WORD(0, 2, 1, 0), 0x3100000002},
+        {"four bytes before others", CPU_X64, TYPE_OBJECT, 0, WORD(0, 2, 1, 0), 0x100000032},
         {"two bytes are left alone", CPU_X64, TYPE_OBJECT, 0, WORD(0, 1, 1, 0), 0x100000002},
         {"of a section, not of a symbol", CPU_X64, TYPE_OBJECT, 0, WORD(0, 3, 0, 0), 0x100000002},
         {"SUBTRACTOR of x86_64", CPU_X64, TYPE_OBJECT, 0, WORD(0, 3, 1, 5), 0xffffffd2},

@@ -420,3 +420,49 @@ TEST(objects_survive_every_truncation_and_changed_bytes)
     check_damage(&f[2]);
     free(f);
 }
+
+/* <elf.h>: of a file without sections the loaded segments (type 1) that are executed (flag 1) are
+ * its code. One that leaves the address space is damage. */
+TEST(code_of_a_file_without_sections_is_in_its_segments)
+{
+    enum { LOAD = 1, NOTE = 4, EXECUTE = 1, READ = 4 };
+    static const struct {
+        const char *name;
+        uint32_t type, flags;
+        uint64_t va, bytes;
+        size_t count;
+    } rows[] = {
+        {"code", LOAD, READ | EXECUTE, 0x1000, 0x10, 1},
+        {"data", LOAD, READ, 0x1000, 0x10, 0},
+        {"it is not loaded", NOTE, READ | EXECUTE, 0x1000, 0x10, 0},
+        {"no bytes", LOAD, READ | EXECUTE, 0x1000, 0, 0},
+        {"its end is the last address", LOAD, READ | EXECUTE, UINT64_MAX - 0x10, 0x10, 1},
+        {"its end is one later", LOAD, READ | EXECUTE, UINT64_MAX - 0xf, 0x10, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        static struct file f;
+        struct fault fault = FAULT_INIT;
+        struct object_debug debug;
+        struct arena keep;
+        struct elf elf;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        memset(&f, 0, sizeof f);
+        put_bytes(&f, "\177ELF\2\1\1", 7); /* 64 bits, the lowest byte first */
+        put_at(&f, 16, 2, 2);              /* ET_EXEC */
+        put_at(&f, 18, 62, 2);             /* EM_X86_64 */
+        put_at(&f, 32, HEAD_BYTES, 8);     /* segments: one of 56 bytes */
+        put_at(&f, 54, 56, 2);
+        put_at(&f, 56, 1, 2);
+        put_at(&f, HEAD_BYTES, rows[i].type, 4);
+        put_at(&f, HEAD_BYTES + 4, rows[i].flags, 4);
+        put_at(&f, HEAD_BYTES + 16, rows[i].va, 8);
+        put_at(&f, HEAD_BYTES + 40, rows[i].bytes, 8);
+        REQUIRE(elf_open(f.data, HEAD_BYTES + 56, &elf, &fault) == ERR_NONE);
+        (void)elf_debug(&elf, &keep, &debug, &fault);
+        REQUIRE(debug.code_count == rows[i].count);
+        if (rows[i].count > 0)
+            CHECK_HEX(debug.code[0].end_va - debug.code[0].start_va, rows[i].bytes);
+        arena_free(&keep);
+    }
+}

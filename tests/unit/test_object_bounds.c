@@ -302,10 +302,11 @@ static void make_pe(uint8_t file[FILE_BYTES], uint32_t directories)
     put(file + ROWS_AT + 60, FILE_BYTES - 0x200, 4);
 }
 
+static uint8_t file[FILE_BYTES]; /* of the test that runs */
+
 TEST(data_directories_are_sixteen_at_most)
 {
     static const uint32_t counts[] = {0, 7, 16, 17};
-    static uint8_t file[FILE_BYTES];
     for (size_t i = 0; i < COUNT_OF(counts); i++) {
         struct fault fault = FAULT_INIT;
         struct { /* what is after the struct stays as it was */
@@ -355,7 +356,6 @@ TEST(exports_have_their_names_or_numbers)
     };
     static const uint32_t functions[] = {0x3000, 0x2000, 0, 0x10ff, 0x1100, 0x1000};
     static const uint16_t ordinals[] = {1, 3, 0};
-    static uint8_t file[FILE_BYTES];
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const uint32_t name_rvas[] = {0x105b, 0x1061, rows[i].last_name_rva};
         struct fault fault = FAULT_INIT;
@@ -395,7 +395,6 @@ TEST(the_table_of_symbols_may_end_with_the_file)
 {
     static const struct pe_symbol want[] = {{0x1010, "eightlet"}, {0x2020, "f"}};
     enum { ROW_BYTES = 18, TABLE_AT = FILE_BYTES - 3 * ROW_BYTES };
-    static uint8_t file[FILE_BYTES];
     for (uint32_t more = 0; more < 2; more++) {
         struct fault fault = FAULT_INIT;
         struct pe_symbol *got = NULL;
@@ -439,7 +438,6 @@ TEST(the_pdb_is_found_by_place_in_the_file_or_by_address)
                 {"mapped, and its place is after the end", FILE_BYTES, 0x1080, true},
                 {"another place and no address", 0x4c0, 0, false},
                 {"neither", 0, 0x3000, false}};
-    static uint8_t file[FILE_BYTES];
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct pe_codeview codeview;
         struct fault fault = FAULT_INIT;
@@ -478,7 +476,6 @@ TEST(a_record_of_a_pdb_has_a_whole_head)
         {"the older one", nb10, 22, "a.pdb"}, {"whose path has no end", nb10, 21, ""},
         {"its head alone", nb10, 16, ""},     {"a byte less", nb10, 15, NULL},
     };
-    static uint8_t file[FILE_BYTES];
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct pe_codeview codeview;
         struct fault fault = FAULT_INIT;
@@ -505,14 +502,16 @@ TEST(a_section_of_debug_data_may_end_with_the_file)
 {
     static const struct {
         const char *name;
-        bool named;    /* the table of long names is there */
-        uint32_t more; /* bytes that the section has after the end of the file */
-        size_t bytes;  /* of .debug_info that are found */
+        bool named;                               /* the table of long names is there */
+        uint32_t raw_bytes, virtual_bytes, bytes; /* BYTES of .debug_info are found */
         enum status status;
-    } rows[] = {{"to the last byte", true, 0, 0x200, ERR_NONE},
-                {"one byte after it", true, 1, 0, ERR_TRUNCATED},
-                {"its name is lost", false, 0, 0, ERR_TRUNCATED}};
-    static uint8_t file[FILE_BYTES];
+    } rows[] = {
+        {"to the last byte", true, 0x200, 0x200, 0x200, ERR_NONE},
+        {"padded", true, 0x200, 0x1ff, 0x1ff, ERR_NONE},
+        {"padding alone", true, 0x200, 0, 0, ERR_TRUNCATED}, /* PE: above VirtualSize is padding */
+        {"no byte", true, 0, 0, 0, ERR_NONE},
+        {"one byte after the last", true, 0x201, 0x201, 0, ERR_TRUNCATED},
+        {"its name is lost", false, 0x200, 0x200, 0, ERR_TRUNCATED}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fault fault = FAULT_INIT, damage = FAULT_INIT;
         struct object_debug debug;
@@ -523,11 +522,11 @@ TEST(a_section_of_debug_data_may_end_with_the_file)
         put(file + PE_AT + 12, rows[i].named ? 0x800 : FILE_BYTES, 4); /* symbols: none */
         put(file + 0x800, 16, 4); /* and the names after them */
         memcpy(file + 0x804, ".debug_info", 12);
-        put(file + ROWS_AT + 56, 0x200 + rows[i].more, 4);
-        put(file + ROWS_AT + 48, 0x200 + rows[i].more, 4);
+        put(file + ROWS_AT + 56, rows[i].raw_bytes, 4);
+        put(file + ROWS_AT + 48, rows[i].virtual_bytes, 4);
         REQUIRE(pe_open(file, sizeof file, &pe, &fault) == ERR_NONE);
         arena_init(&keep, 0);
-        (void)pe_debug(&pe, &keep, &debug, &damage);
+        CHECK_EQ(pe_debug(&pe, &keep, &debug, &damage), rows[i].bytes > 0);
         CHECK_EQ(debug.own[DEBUG_INFO].bytes, rows[i].bytes);
         CHECK_EQ(damage.code, rows[i].status);
         arena_free(&keep);
@@ -554,7 +553,6 @@ TEST(code_is_in_sections_that_say_so)
         {"one has no bytes", {0x20, 0x20}, {0x1000, 0x2000}, {0, 8}, 1, {0x2000, 0}},
         {"none", {0x40, 0x40}, {0x1000, 0x2000}, {8, 8}, 0, {0, 0}},
     };
-    static uint8_t file[FILE_BYTES];
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fault fault = FAULT_INIT, damage = FAULT_INIT;
         struct object_debug debug;
