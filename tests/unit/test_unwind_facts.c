@@ -171,3 +171,18 @@ TEST(exports_that_cannot_be_read_are_said)
     world_free(w);
     free(w);
 }
+
+TEST(a_place_in_a_function_has_a_name_or_is_unknown)
+{
+    static const struct {
+        enum unwind_where where;
+        const char *name;
+    } rows[] = {{WHERE_NONE, "unknown"},
+                {WHERE_PROLOGUE, "prologue"},
+                {WHERE_BODY, "body"},
+                {WHERE_EPILOGUE, "epilogue"},
+                {(enum unwind_where)(WHERE_EPILOGUE + 1), "unknown"},
+                {(enum unwind_where)255, "unknown"}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        CHECK_STR(unwind_where_name(rows[i].where), rows[i].name);
+}

@@ -1,6 +1,7 @@
 /* Each form of an unwind code of x64 and of an instruction that leaves a function, x64 and x86: the
  * codes as Microsoft's "x64 exception handling" lays them out, the instructions as Intel's manual
  * encodes them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -416,5 +417,54 @@ TEST(the_example_of_an_x64_epilogue)
         }
         world_free(w);
         free(w);
+    }
+}
+
+/* Microsoft's "ARM64 exception handling", epilogue scopes: a start in words, and the number of its
+ * first code. The function has 0xf00 bytes; its prologue is stp x19,x20,[sp,#-16]!; stp
+ * fp,lr,[sp,#-16]!; mov fp,sp and its epilogue ldp fp,lr,[sp],#16; ldp x19,x20,[sp],#16; ret. */
+TEST(arm64_epilogues_are_where_their_scopes_say)
+{
+    enum { FUNCTION_BYTES = 0xf00, FIRST_CODE = 4, CODE_WORDS = 2, FP = 29, LR = 30 };
+    static const uint8_t undone[] = {0xe1, 0x81, 0x22, 0xe4, 0x81, 0x22, 0xe4, 0xe3};
+    static const uint32_t starts[] = {0x40, 0x804, 0xe00};
+    static const struct {
+        const char *name;
+        int32_t into, pc_slot, sp_words, x19_slot; /* from the epilogue; a slot of -1: unchanged */
+        enum unwind_where where;
+    } rows[] = {
+        {"before it", -4, SP + 1, SP + 4, SP + 2, WHERE_BODY},
+        {"at its first instruction", 0, SP + 1, SP + 4, SP + 2, WHERE_EPILOGUE},
+        {"after the first load", 4, -1, SP + 2, SP, WHERE_EPILOGUE},
+        {"at ret", 8, -1, SP, -1, WHERE_EPILOGUE},
+        {"after it", 12, SP + 1, SP + 4, SP + 2, WHERE_BODY},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(starts) * COUNT_OF(rows); i++) {
+        const uint32_t start = starts[i / COUNT_OF(rows)];
+        const size_t row = i % COUNT_OF(rows);
+        const uint32_t head[] = {FUNCTION_BYTES / 4 | 1u << 22 | (uint32_t)CODE_WORDS << 27,
+                                 start / 4 | (uint32_t)FIRST_CODE << 22};
+        struct unwind_frame frame;
+        uint8_t xdata[sizeof head + sizeof undone];
+        char name[64];
+        (void)snprintf(name, sizeof name, "0x%x, %s", (unsigned)start, rows[row].name);
+        test_row(name);
+        memcpy(xdata, head, sizeof head);
+        memcpy(xdata + sizeof head, undone, sizeof undone);
+        world_init(&w, PE_MACHINE_ARM64);
+        world_function_arm64(&w, BEGIN, world_xdata(&w, xdata, sizeof xdata));
+        struct unwind_walker walker = world_walker(
+            &w, CPU_ARM64, BEGIN + start + (uint32_t)rows[row].into, SP, PC_INTERRUPTED, &frame);
+        walker.regs.r[FP] = walker.regs.sp;
+        const uint64_t lr = walker.regs.r[LR], x19 = walker.regs.r[19];
+        CHECK(unwind_step_arm64(&walker) == STOP_NONE);
+        CHECK_STR(unwind_where_name(frame.where), unwind_where_name(rows[row].where));
+        CHECK_HEX(walker.regs.pc,
+                  rows[row].pc_slot < 0 ? lr : WORLD_MARK + (uint64_t)rows[row].pc_slot);
+        CHECK_HEX(walker.regs.sp, WORLD_STACK_VA + 8 * (uint64_t)rows[row].sp_words);
+        CHECK_HEX(walker.regs.r[19],
+                  rows[row].x19_slot < 0 ? x19 : WORLD_MARK + (uint64_t)rows[row].x19_slot);
+        world_free(&w);
     }
 }
