@@ -21,7 +21,8 @@ static void note(const char *log, const char *word)
 }
 
 /* Answers one request and notes its path in the file LOG. False: none came. */
-static bool answer(int client, const struct file_route *routes, const char *log, bool keeps)
+static bool answer(int client, const struct file_route *routes, const char *log, bool keeps,
+                   size_t lost)
 {
     char text[4096] = "", path[512] = "", head[200];
     size_t bytes = 0;
@@ -44,14 +45,16 @@ static bool answer(int client, const struct file_route *routes, const char *log,
     if (route->path != NULL && route->body == NULL)
         status = "500 Internal Server Error";
     (void)snprintf(head, sizeof head,
-                   "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: %s\r\n\r\n", status,
-                   strlen(body), keeps ? "keep-alive" : "close");
+                   "HTTP/1.1 %s\r\nContent-Length: %zu\r\n%sConnection: %s\r\n\r\n", status,
+                   strlen(body), lost > 0 ? "ETag: \"1\"\r\nAccept-Ranges: bytes\r\n" : "",
+                   keeps ? "keep-alive" : "close");
     (void)!write(client, head, strlen(head));
-    (void)!write(client, body, strlen(body));
+    (void)!write(client, body, strlen(body) > lost ? strlen(body) - lost : 0);
     return true;
 }
 
-static pid_t serve(const struct file_route *routes, const char *log, bool keeps, unsigned *port)
+static pid_t serve(const struct file_route *routes, const char *log, bool keeps, size_t lost,
+                   unsigned *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t size = sizeof address;
@@ -72,7 +75,7 @@ static pid_t serve(const struct file_route *routes, const char *log, bool keeps,
             if (client >= 0) {
                 if (keeps)
                     note(log, "(connected)");
-                while (answer(client, routes, log, keeps) && keeps)
+                while (answer(client, routes, log, keeps, lost) && keeps)
                     continue;
                 (void)close(client);
             }
@@ -84,12 +87,17 @@ static pid_t serve(const struct file_route *routes, const char *log, bool keeps,
 
 pid_t file_serve(const struct file_route *routes, const char *log, unsigned *port)
 {
-    return serve(routes, log, false, port);
+    return serve(routes, log, false, 0, port);
 }
 
 pid_t file_serve_kept(const struct file_route *routes, const char *log, unsigned *port)
 {
-    return serve(routes, log, true, port);
+    return serve(routes, log, true, 0, port);
+}
+
+pid_t file_serve_cut(const struct file_route *routes, const char *log, size_t lost, unsigned *port)
+{
+    return serve(routes, log, false, lost, port);
 }
 
 const char *file_requests(const char *log)

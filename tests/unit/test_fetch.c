@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "fetch/fetch.h"
+#include "fetch/library.h"
 #include "file_server.h"
 #include "test.h"
 
@@ -239,5 +240,57 @@ TEST(names_that_lead_elsewhere_are_no_keys)
         (void)snprintf(want, sizeof want, "%s/%s/%s", rows[i].module, rows[i].id, rows[i].module);
         if (rows[i].good)
             CHECK_STR(key, want);
+    }
+}
+
+/* fetch.h: four attempts without a new byte, and one that brought some is free. */
+TEST(a_server_that_brings_nothing_new_is_given_up)
+{
+    enum { BYTES = sizeof GOOD - 1 };
+    static const struct file_route routes[] = {{KEY, GOOD}, {NULL, NULL}};
+    static const struct {
+        const char *name;
+        size_t lost;
+        const char *asked;
+    } rows[] = {{"no byte comes", BYTES, KEY " " KEY " " KEY " " KEY " "},
+                {"the same five come again", BYTES - 5, KEY " " KEY " " KEY " " KEY " " KEY " "}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char log[512], cache[512], url[64];
+        struct fault fault = FAULT_INIT;
+        struct fetch *fetch = NULL;
+        const char *folder = NULL;
+        unsigned port = 0;
+        test_row(rows[i].name);
+        (void)snprintf(log, sizeof log, "%s/log%zu", test_scratch(), i);
+        (void)snprintf(cache, sizeof cache, "%s/cache%zu", test_scratch(), i);
+        const pid_t server = file_serve_cut(routes, log, rows[i].lost, &port);
+        (void)snprintf(url, sizeof url, "http://127.0.0.1:%u", port);
+        const struct fetch_options options = {.cache = cache, .limit_ms = 20000};
+        const struct symbol_path_element chain = {.chain = true, .urls = {url}, .url_count = 1};
+        REQUIRE(fetch_open(&options, &fetch, &fault) == ERR_NONE);
+        if (fetch_add(fetch, &chain, &folder, &fault) != ERR_NONE) {
+            (void)kill(server, SIGKILL);
+            SKIP("libcurl");
+        }
+        struct fetch_file file = the_file();
+        fetch_files(fetch, &file, 1);
+        CHECK_EQ(file.result, FETCH_UNREACHABLE);
+        CHECK_STR(file_requests(log), rows[i].asked);
+        fetch_close(fetch);
+        (void)kill(server, SIGKILL);
+        (void)waitpid(server, NULL, 0);
+    }
+}
+
+/* POSIX, dlopen(): without a name it is the program; a mode has one of RTLD_NOW and RTLD_LAZY. */
+TEST(a_library_is_opened_or_not_there)
+{
+    static const struct {
+        const char *name, *library;
+        bool there;
+    } rows[] = {{"the program", NULL, true}, {"no such file", "lib-is-not-there.so", false}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_EQ(library_open(rows[i].library) != NULL, rows[i].there);
     }
 }
