@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <utime.h>
 
 #include "base/files.h"
 #include "base/thread.h"
+#include "stream/durable.h"
 #include "stream/queue.h"
 #include "stream/report.h"
 #include "test.h"
@@ -438,5 +440,22 @@ TEST(names_of_an_earlier_version_become_those_of_today)
             (void)snprintf(name, sizeof name, "dead/ready/%s", rows[i].want);
             CHECK(is_there(name));
         }
+    }
+}
+
+/* POSIX, dup(): it returns the lowest number that is not open. */
+TEST(a_folder_is_closed_when_it_is_on_the_disk)
+{
+    static const struct {
+        const char *name, *folder; /* NULL: the test's */
+    } rows[] = {{"a folder", NULL}, {"no folder", "/no/such/folder"}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const int before = dup(0);
+        test_row(rows[i].name);
+        REQUIRE(before >= 0 && close(before) == 0);
+        durable_folder(rows[i].folder != NULL ? rows[i].folder : test_scratch());
+        const int after = dup(0);
+        CHECK_EQ(after, before);
+        (void)close(after);
     }
 }

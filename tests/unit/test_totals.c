@@ -66,3 +66,45 @@ TEST(a_report_that_is_delivered_twice_counts_once)
     totals_close(totals);
     arena_free(&keep);
 }
+
+/* totals.h: there is room for 16 verdicts; the reports of others count, too. */
+TEST(reports_count_whatever_their_verdicts_are)
+{
+    static const struct {
+        const char *name;
+        uint32_t verdicts, listed;
+    } rows[] = {{"one", 1, 1}, {"sixteen", 16, 16}, {"seventeen", 17, 16}, {"forty", 40, 16}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        static struct shadow_list list;
+        const struct totals_shadow_query query = {0};
+        struct totals *totals = NULL;
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        const char *path = path_join(&keep, test_scratch(), rows[i].name);
+        REQUIRE(totals_open(path, true, &totals, &fault) == ERR_NONE);
+        REQUIRE(totals_begin(totals, &fault) == ERR_NONE);
+        for (uint32_t k = 0; k < rows[i].verdicts; k++) {
+            struct shadow_engine engine = {.engine = "dump", .against = "offset:rtl"};
+            const char *const word = arena_printf(&keep, "v%02u", (unsigned)k);
+            const struct shadow s = {.id = word,
+                                     .hour = "2026-11-22T09",
+                                     .version = "1.1",
+                                     .verdict = word,
+                                     .signature = "main",
+                                     .engines = &engine,
+                                     .count = 1};
+            bool is_new = false;
+            REQUIRE(totals_add_shadow(totals, &s, &is_new, &fault) == ERR_NONE && is_new);
+        }
+        REQUIRE(totals_end(totals, &fault) == ERR_NONE);
+        REQUIRE(totals_read_shadow(totals, &query, &keep, &list, &fault) == ERR_NONE);
+        CHECK_EQ(list.reports, rows[i].verdicts);
+        REQUIRE(list.verdict_count == rows[i].listed);
+        for (uint32_t k = 0; k < list.verdict_count; k++)
+            CHECK_EQ(list.verdicts[k].count, 1);
+        totals_close(totals);
+        arena_free(&keep);
+    }
+}
