@@ -218,6 +218,8 @@ TEST(addresses_make_stacks_until_a_batch_is_full)
     REQUIRE(twinstack_frame_count(last) == 2);
     CHECK_STR(twinstack_function(last, 1), "f"); /* one byte before the return address */
     CHECK_STR(twinstack_label(twinstack_batch_stack(batch, 0)), "x");
+    for (enum twinstack_form form = TWINSTACK_FORM_TEXT; form <= TWINSTACK_FORM_FOLDED; form++)
+        CHECK_EQ(twinstack_batch_write(batch, form, 0), TWINSTACK_OK);
     twinstack_batch_clear(batch);
     CHECK_EQ(twinstack_batch_count(batch), 0);
     twinstack_batch_free(batch);
@@ -431,6 +433,42 @@ TEST(wrong_arguments_are_errors)
     twinstack_close(NULL);
     twinstack_batch_free(NULL);
     twinstack_input_close(NULL);
+}
+
+/* base/limits.h: of a process 4096 modules are kept at most. */
+TEST(a_summary_says_of_how_many_unloaded_modules_it_has_the_first)
+{
+    enum { HEAD = 32 + 12, LIST = 12, ROW = 24, MOST = 4096 };
+    static const struct {
+        uint32_t listed;
+        const char *says;
+    } rows[] = {{0, " 0 unloaded, "},
+                {2, " 2 unloaded, "},
+                {MOST, " 4096 unloaded, "},
+                {MOST + 1, " 4096 unloaded (the first of 4097 entries), "}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        static struct maker m;
+        static uint8_t data[HEAD + LIST + (MOST + 1) * ROW];
+        const struct twinstack_dump_request request = {.size = sizeof request,
+                                                       .part = TWINSTACK_DUMP_SUMMARY};
+        const uint32_t bytes = LIST + rows[i].listed * ROW;
+        struct twinstack_dump *dump = NULL;
+        struct twinstack_error error;
+        char path[600];
+        const char *text = NULL;
+        size_t text_bytes = 0;
+        test_row(rows[i].says);
+        memset(&m, 0, sizeof m);
+        MAKER_PUT(&m, 4, 0x504d444d, 0xa793, 1, 32, 0, 0, 0, 0, STREAM_UNLOADED_MODULE_LIST, bytes,
+                  HEAD, LIST, ROW, rows[i].listed);
+        memcpy(data, m.data, m.at);
+        (void)snprintf(path, sizeof path, "%s/a.dmp", test_scratch());
+        test_write(path, data, HEAD + bytes);
+        REQUIRE(twinstack_dump_open(NULL, path, &dump, &error) == TWINSTACK_OK);
+        REQUIRE(twinstack_dump_write(dump, &request, &text, &text_bytes, &error) == TWINSTACK_OK);
+        CHECK_HAS(text, rows[i].says);
+        twinstack_dump_close(dump);
+    }
 }
 
 #define AT(OFFSET) "  at 0x" #OFFSET ": why\n"
