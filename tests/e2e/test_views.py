@@ -119,6 +119,25 @@ class Views(e2e.Case):
                                       "AND stack_frame.row >= 0 ORDER BY stack_frame.position", number, k)
                     self.assertEqual(columns[k + 1], [f for f, in frames], engines[k])
 
+    def test_modules_that_came_or_went_are_listed_once_in_their_order(self):
+        number, scenario, variant, *_ = self.cases(1)[0]
+        modules = self.sql("SELECT DISTINCT module.id, module.name, base_va FROM module JOIN stack_frame ON module = module.id "
+                           "JOIN stack ON stack_id = stack.id WHERE case_id = ? ORDER BY module.id DESC", number)
+        self.assertGreater(len(modules), 1)
+        for name, times in (("all were there", [(0, None)] * len(modules)),
+                            ("all came", [(1000 * (k + 1), None) for k in range(len(modules))]),
+                            ("the first came and went", [(7, 9)] + [(0, None)] * (len(modules) - 1)),
+                            ("the first was there and went", [(0, 9)] + [(0, None)] * (len(modules) - 1))):
+            with self.subTest(name):
+                with contextlib.closing(sqlite3.connect(self.db)) as db, db:
+                    for (module, *_), (came, went) in zip(modules, times):
+                        db.execute("UPDATE module SET loaded_at_ns = ?, unloaded_at_ns = ? WHERE id = ?", (came, -1 if went is None else went, module))
+                got = self.get(f"runs/1/cases/{scenario}.{variant}")["loads"]
+                self.assertEqual([(m["module"], int(m["base"], 16), m["loaded_ns"], m["unloaded_ns"]) for m in got],
+                                 [(module, base, came, went) for (_, module, base), (came, went) in zip(modules, times) if came or went])
+        with contextlib.closing(sqlite3.connect(self.db)) as db, db:
+            db.execute("UPDATE module SET loaded_at_ns = 0, unloaded_at_ns = -1")
+
     def test_an_explanation_is_of_the_row_that_is_asked_for(self):
         _, scenario, variant, *_ = self.cases(3)[0]
         rows = self.get(f"runs/3/cases/{scenario}.{variant}")["threads"][0]["rows"]
