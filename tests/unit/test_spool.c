@@ -450,11 +450,11 @@ TEST(a_folder_is_closed_when_it_is_on_the_disk)
         const char *name, *folder; /* NULL: the test's */
     } rows[] = {{"a folder", NULL}, {"no folder", "/no/such/folder"}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const int before = dup(0);
+        const int before = dup(STDOUT_FILENO);
         test_row(rows[i].name);
         REQUIRE(before >= 0 && close(before) == 0);
         durable_folder(rows[i].folder != NULL ? rows[i].folder : test_scratch());
-        const int after = dup(0);
+        const int after = dup(STDOUT_FILENO);
         CHECK_EQ(after, before);
         (void)close(after);
     }
