@@ -67,9 +67,10 @@ static void look(const struct unwind_process *process, uint64_t from_va, uint64_
                  uint32_t word_bytes, struct sought *sought, uint32_t count)
 {
     uint8_t chunk[CHUNK_BYTES];
-    for (uint64_t at_va = from_va; at_va < end_va; at_va += sizeof chunk) {
+    uint32_t bytes = 0; /* never a step past END_VA, which may be the end of all addresses */
+    for (uint64_t at_va = from_va; at_va < end_va; at_va += bytes) {
         const uint64_t left = end_va - at_va;
-        const uint32_t bytes = left < sizeof chunk ? (uint32_t)left : (uint32_t)sizeof chunk;
+        bytes = left < sizeof chunk ? (uint32_t)left : (uint32_t)sizeof chunk;
         if (!process->read(process->self, at_va, chunk, bytes))
             continue;
         for (uint32_t w = 0; w + word_bytes <= bytes; w += word_bytes) {

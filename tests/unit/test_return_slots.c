@@ -9,22 +9,22 @@ enum { THREAD = 7, WORDS = 8 };
 #define STACK_VA ((uint64_t)0x10000)
 
 /* One thread with these words from STACK_VA on; its stack pointer is at the third. */
-static void write_dump(const char *path, const uint64_t words[WORDS])
+static void write_dump(const char *path, uint64_t stack_va, const uint64_t words[WORDS])
 {
     static struct maker m;
     maker_start(&m);
     maker_system_info(&m, 9);
-    const uint32_t context = maker_context(&m, 0x1000, STACK_VA + 2 * sizeof words[0]);
+    const uint32_t context = maker_context(&m, 0x1000, stack_va + 2 * sizeof words[0]);
     const uint32_t stack = m.at;
     maker_put_all(&m, sizeof words[0], words, WORDS);
     maker_stream_begin(&m, STREAM_THREAD_LIST);
     MAKER_PUT(&m, 4, 1, THREAD, 0, 0, 0);
-    MAKER_PUT(&m, 8, 0, STACK_VA);
+    MAKER_PUT(&m, 8, 0, stack_va);
     MAKER_PUT(&m, 4, WORDS * sizeof words[0], stack, MAKER_CONTEXT_BYTES, context);
     maker_stream_end(&m);
     maker_stream_begin(&m, STREAM_MEMORY_LIST);
     MAKER_PUT(&m, 4, 1);
-    MAKER_PUT(&m, 8, STACK_VA);
+    MAKER_PUT(&m, 8, stack_va);
     MAKER_PUT(&m, 4, WORDS * sizeof words[0], stack);
     maker_stream_end(&m);
     maker_finish(&m);
@@ -91,7 +91,7 @@ TEST(a_slot_is_noted_where_walks_part_and_one_word_has_the_address)
         test_row(rows[i].name);
         arena_init(&keep, 0);
         (void)snprintf(path, sizeof path, "%s/slots.dmp", test_scratch());
-        write_dump(path, rows[i].words);
+        write_dump(path, STACK_VA, rows[i].words);
         REQUIRE(dump_open(path, NULL, &keep, &session, &fault) == ERR_NONE);
         REQUIRE(return_slots_add(session, &beside, &keep, &stack, &fault) == ERR_NONE);
         CHECK_EQ(stack.evidence_count, rows[i].slot_va != 0);
@@ -103,4 +103,28 @@ TEST(a_slot_is_noted_where_walks_part_and_one_word_has_the_address)
         dump_close(session);
         arena_free(&keep);
     }
+}
+
+/* The step after the last word would be the first address again. */
+TEST(a_stack_may_be_at_the_end_of_all_addresses)
+{
+    static const uint64_t words[WORDS] = {0, 0, 0x2000, 0, 0x3000, 0, 0x4000, 0};
+    const uint64_t stack_va = UINT64_MAX - sizeof words + 1 - 8;
+    struct frame offset_frames[4], dump_frames[4];
+    struct stack stack = stack_of(offset_frames, (const uint64_t[]){0x1000, 0x2000, 0x3000, 0});
+    const struct stack beside =
+        stack_of(dump_frames, (const uint64_t[]){0x1000, 0x2000, 0x4000, 0});
+    struct dump_session *session;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    char path[600];
+    arena_init(&keep, 0);
+    (void)snprintf(path, sizeof path, "%s/end.dmp", test_scratch());
+    write_dump(path, stack_va, words);
+    REQUIRE(dump_open(path, NULL, &keep, &session, &fault) == ERR_NONE);
+    REQUIRE(return_slots_add(session, &beside, &keep, &stack, &fault) == ERR_NONE);
+    REQUIRE(stack.evidence_count == 1);
+    CHECK_HEX(stack.evidence[0].return_slot_va, stack_va + 32);
+    dump_close(session);
+    arena_free(&keep);
 }
