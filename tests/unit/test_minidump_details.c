@@ -223,6 +223,34 @@ TEST(lists_over_one_place_end)
     free(json);
 }
 
+/* Threads that have the same frames, which all have the same name: 9.6 MB of names in 16 KB. */
+TEST(names_over_one_place_end)
+{
+    enum { FRAMES = 400, NAME_BYTES = 8000 };
+    static struct maker m;
+    struct fault fault = FAULT_INIT;
+    bool partial = false;
+    maker_start(&m);
+    maker_stream_begin(&m, STREAM_SENTRY_STACKS);
+    MAKER_PUT(&m, 4, 1, 3, FRAMES, NAME_BYTES);
+    MAKER_PUT(&m, 4, 7, 0, FRAMES, 8, 0, FRAMES, 9, 0, FRAMES, 0);
+    for (uint32_t i = 0; i < FRAMES; i++) {
+        maker_put(&m, 0x1000 + i, 8);
+        MAKER_PUT(&m, 4, 0, NAME_BYTES);
+    }
+    memset(m.data + m.at, 'n', NAME_BYTES);
+    m.at += NAME_BYTES;
+    maker_stream_end(&m);
+    maker_finish(&m);
+    char *json = details_json(m.data, m.at, &partial, &fault);
+    REQUIRE(json != NULL);
+    CHECK_EQ(fault.code, ERR_LIMIT);
+    CHECK_STR(fault.what, "minidump text length");
+    CHECK_HAS(json, "\"address\":\"0x1000\",\"name\":\"nnn");
+    CHECK(strlen(json) < (size_t)5 << 20);
+    free(json);
+}
+
 /* Many streams over the same bytes must not multiply them. */
 TEST(bytes_are_shown_about_once)
 {

@@ -12,16 +12,28 @@
 
 enum { VERSION = 1, THREAD_BYTES = 12, FRAME_BYTES = 16 };
 
+/* Any number of frames may share one name, so its bytes are charged each time. */
+static const char *name_at(struct minidump_reader *m, const struct bytes *names, uint32_t start,
+                           uint32_t bytes)
+{
+    const struct bytes name = bytes_window(names, start, bytes);
+    if (name.left == 0 || !minidump_spend_text(m, name.left, name.offset))
+        return NULL;
+    const char *text = arena_text(m->keep, (const char *)name.at, name.left);
+    if (text == NULL)
+        (void)fault_no_memory(m->damage, "minidump");
+    return text;
+}
+
 static void add_frame(struct minidump_value_list *list, struct bytes r, const struct bytes *names)
 {
     const uint64_t va = bytes_u64(&r);
     const uint32_t start = bytes_u32(&r), bytes = bytes_u32(&r);
-    const struct bytes name = bytes_window(names, start, bytes);
+    const char *name = name_at(list->m, names, start, bytes);
     minidump_add_object(list, NULL);
     minidump_add_hex(list, "address", va);
-    if (name.left > 0)
-        minidump_add_text(list, "name",
-                          arena_text(list->m->keep, (const char *)name.at, name.left));
+    if (name != NULL)
+        minidump_add_text(list, "name", name);
     minidump_add_end(list);
 }
 
