@@ -223,6 +223,17 @@ static bool next_object(struct stack_input *input, struct stack_item *out)
     return false;
 }
 
+void json_end_walk(struct stack_input *input, struct arena *keep, struct stack *out,
+                   struct fault *fault)
+{
+    struct stack read;
+    if (builder_finish(input, true, keep, &read) != ERR_NONE)
+        fault_no_memory(fault, "stack");
+    out->frames = read.frames;
+    out->frame_count = read.frame_count;
+    out->left_out += read.left_out;
+}
+
 bool json_next(struct stack_input *input, struct arena *keep, struct stack_item *out)
 {
     while (input->walk == NULL) /* an object without threads gives no stack */

@@ -12,6 +12,11 @@ enum json_form json_find_form(struct stack_input *input);
 /* `next` of the notations that are JSON; those with `by_line` have an object per line. */
 bool json_next(struct stack_input *input, struct arena *keep, struct stack_item *out);
 
+/* Ends the walk that a notation reads: OUT has the frames that were added, in KEEP, and what was
+ * left out; its other facts stay. Fails: ERR_MEMORY. */
+void json_end_walk(struct stack_input *input, struct arena *keep, struct stack *out,
+                   struct fault *fault);
+
 /* The images that an object lists, in scratch: read once, for any number of frames. */
 struct json_image {
     const cJSON *object;

@@ -74,7 +74,6 @@ static void read_frame(struct stack_input *input, const cJSON *from, struct aren
 static void read_walk(struct stack_input *input, const cJSON *walk, struct arena *keep,
                       struct stack_item *out)
 {
-    struct stack read;
     const cJSON *row, *repeated;
     cJSON_ArrayForEach(row, member(walk, "stack_frames"))
     {
@@ -87,16 +86,12 @@ static void read_walk(struct stack_input *input, const cJSON *walk, struct arena
         if (out->fault.code != ERR_NONE)
             break;
     }
-    if (builder_finish(input, true, keep, &read) != ERR_NONE)
-        fault_no_memory(&out->fault, "stack");
+    json_end_walk(input, keep, &out->stack, &out->fault);
     out->crashed_first = true;
     out->stack.thread_id = (uint32_t)json_get_hex(walk, "native_thread_id", 0, &out->fault);
     out->label = out->stack.label = arena_printf(keep, "thread %u", (unsigned)out->stack.thread_id);
     if (is_true(walk, "crashed"))
         out->stack.role = THREAD_ROLE_SUSPECT;
-    out->stack.frames = read.frames;
-    out->stack.frame_count = read.frame_count;
-    out->stack.left_out = read.left_out;
 }
 
 const struct notation notation_createdump = {.name = "createdump's crash report",

@@ -110,7 +110,6 @@ static void begin(struct stack_input *input, struct fault *fault)
 static void read_walk(struct stack_input *input, const cJSON *walk, struct arena *keep,
                       struct stack_item *out)
 {
-    struct stack read;
     const cJSON *list = list_of(input->object, "modules", "usedImages");
     const cJSON *frames = member(walk, "frames"), *frame;
     const struct json_images *images = json_images(
@@ -121,14 +120,10 @@ static void read_walk(struct stack_input *input, const cJSON *walk, struct arena
             break;
         read_frame(input, frame, images, keep, &out->fault);
     }
-    if (builder_finish(input, true, keep, &read) != ERR_NONE)
-        fault_no_memory(&out->fault, "stack");
+    json_end_walk(input, keep, &out->stack, &out->fault);
     out->crashed_first = true;
     if (walk == input->suspect)
         out->stack.role = THREAD_ROLE_SUSPECT;
-    out->stack.frames = read.frames;
-    out->stack.frame_count = read.frame_count;
-    out->stack.left_out = read.left_out;
 }
 
 const struct notation notation_images = {.name = "frames of a list of images",

@@ -331,7 +331,6 @@ static void read_named(const cJSON *frames, struct arena *keep, struct stack *ou
 static void read_offsets(struct stack_input *input, const cJSON *frames, struct arena *keep,
                          struct stack *out, struct fault *fault)
 {
-    struct stack read;
     const cJSON *at;
     cJSON_ArrayForEach(at, frames)
     {
@@ -340,11 +339,7 @@ static void read_offsets(struct stack_input *input, const cJSON *frames, struct 
     }
     for (uint32_t i = 0; input->modules != NULL && i < input->modules->count; i++)
         input->modules->items[i].module = NULL; /* they live in KEEP */
-    if (builder_finish(input, true, keep, &read) != ERR_NONE)
-        fault_no_memory(fault, "stack");
-    out->frames = read.frames;
-    out->frame_count = read.frame_count;
-    out->left_out += read.left_out;
+    json_end_walk(input, keep, out, fault);
 }
 
 static void read_walk(struct stack_input *input, const cJSON *walk, struct arena *keep,

@@ -117,7 +117,6 @@ static void read_walk(struct stack_input *input, const cJSON *walk, struct arena
                       struct stack_item *out)
 {
     struct fault *fault = &out->fault;
-    struct stack read;
     const bool outermost_last = asked(input->object) != NULL;
     const cJSON *trace = outermost_last ? walk : trace_of(walk);
     const cJSON *frames = json_get_array(trace, "frames", fault);
@@ -136,11 +135,7 @@ static void read_walk(struct stack_input *input, const cJSON *walk, struct arena
     for (const cJSON *at = first != NULL && !outermost_last ? first->prev : NULL;
          at != NULL && fault->code == ERR_NONE; at = at != first ? at->prev : NULL)
         read_frame(input, at, keep, fault);
-    if (builder_finish(input, true, keep, &read) != ERR_NONE)
-        fault_no_memory(fault, "stack");
-    out->stack.frames = read.frames;
-    out->stack.frame_count = read.frame_count;
-    out->stack.left_out = read.left_out;
+    json_end_walk(input, keep, &out->stack, fault);
 }
 
 const struct notation notation_sentry = {.name = "Sentry's events",

@@ -35,7 +35,6 @@ static const char *text_at(const cJSON *array, int index)
 static void read_walk(struct stack_input *input, const cJSON *walk, struct arena *keep,
                       struct stack_item *out)
 {
-    struct stack read;
     const cJSON *row;
     const struct json_images *images =
         json_images(input, images_of(input->thread != NULL ? input->thread : input->object), NULL,
@@ -55,11 +54,7 @@ static void read_walk(struct stack_input *input, const cJSON *walk, struct arena
         frame.module_name = frame.module != NULL ? frame.module->name : NULL;
         builder_add(&input->builder, frame);
     }
-    if (builder_finish(input, true, keep, &read) != ERR_NONE)
-        fault_no_memory(&out->fault, "stack");
-    out->stack.frames = read.frames;
-    out->stack.frame_count = read.frame_count;
-    out->stack.left_out = read.left_out;
+    json_end_walk(input, keep, &out->stack, &out->fault);
 }
 
 const struct notation notation_tecken = {
