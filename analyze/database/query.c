@@ -123,15 +123,6 @@ const void *query_see_blob(struct query *q, size_t *bytes)
     return data != NULL ? data : "";
 }
 
-const void *query_get_blob(struct query *q, size_t *bytes)
-{
-    const void *data = query_see_blob(q, bytes);
-    const void *copy = arena_text(q->keep, data, *bytes);
-    if (copy == NULL)
-        (void)fault_no_memory(q->fault, "file from the database");
-    return copy;
-}
-
 enum status query_end(struct query *q)
 {
     if (q->statement != NULL)

@@ -39,7 +39,6 @@ double query_get_number(struct query *q);                   /* NULL: NaN */
 const char *query_get_text(struct query *q);                /* NULL: NULL */
 void query_skip(struct query *q);                           /* a column that is not needed */
 const void *query_see_blob(struct query *q, size_t *bytes); /* valid until the next row */
-const void *query_get_blob(struct query *q, size_t *bytes); /* in KEEP */
 
 /* Ends the query; returns the code of the fault, if there is one. */
 enum status query_end(struct query *q);

@@ -111,6 +111,28 @@ enum status store_read_samples(struct store *store, uint64_t run_id, struct aren
 enum status store_read_bench_cases(struct store *store, uint64_t run_id, struct arena *keep,
                                    struct bench_case **out, uint32_t *count, struct fault *fault);
 
+/* ---- what pages show of the newest run ------------------------------------------------- */
+
+/* A text that is the answer to an address. All is borrowed. Longer ones are not stored. */
+enum { SHOWN_MAX_BYTES = 32 << 20 };
+struct shown_text {
+    const char *address, *text;
+    size_t bytes;
+};
+
+/* The number of changes that PROGRAM's texts are to be made at. 0: they are there as of now, or a
+ * run is in progress, or STORE cannot be written. */
+uint64_t store_wants_shown(struct store *store, const char *program);
+
+/* Replaces all texts, which PROGRAM made of what the database held at CHANGE. */
+enum status store_put_shown(struct store *store, const char *program, uint64_t change,
+                            const struct shown_text *texts, uint32_t count, struct fault *fault);
+
+/* The text of ADDRESS, in KEEP. NULL: PROGRAM wrote none, the database has changed since, or a run
+ * was killed, which changes nothing in the database. */
+char *store_read_shown(struct store *store, const char *program, const char *address,
+                       struct arena *keep, size_t *bytes);
+
 /* ---- baselines, and databases as a whole ----------------------------------------------- */
 
 /* One reference run per branch and platform; NULL: the one for all. */

@@ -67,18 +67,16 @@ static uint64_t find_artifact(struct store *store, const char *sha256, struct fa
     return id;
 }
 
-/* Stores the bytes compressed, with their plain size, where that is shorter; else as they are. */
-static void bind_packed(struct query *q, const struct case_artifact *a)
+void store_bind_packed(struct query *q, const void *data, size_t bytes, int level)
 {
-    uLongf bytes = compressBound((uLong)a->bytes);
-    Bytef *packed = a->bytes > 0 && a->bytes <= UINT32_MAX / 2 ? malloc(bytes) : NULL;
-    if (packed != NULL &&
-        compress2(packed, &bytes, a->data, (uLong)a->bytes, Z_BEST_COMPRESSION) == Z_OK &&
-        bytes < a->bytes) {
-        query_blob(q, packed, bytes);
-        query_int(q, a->bytes);
+    uLongf packed_bytes = compressBound((uLong)bytes);
+    Bytef *packed = bytes > 0 && bytes <= UINT32_MAX / 2 ? malloc(packed_bytes) : NULL;
+    if (packed != NULL && compress2(packed, &packed_bytes, data, (uLong)bytes, level) == Z_OK &&
+        packed_bytes < bytes) {
+        query_blob(q, packed, packed_bytes);
+        query_int(q, bytes);
     } else {
-        query_blob(q, a->data, a->bytes);
+        query_blob(q, data, bytes);
         query_id(q, 0);
     }
     free(packed);
@@ -86,19 +84,29 @@ static void bind_packed(struct query *q, const struct case_artifact *a)
 
 /* zlib makes at most 1,032 bytes of one: https://zlib.net/zlib_tech.html, "Maximum Compression
  * Factor". A size that says more is damage, and nothing is allocated for it. */
-static void unpack(struct query *q, struct case_artifact *a, uint64_t plain_bytes)
+char *store_get_packed(struct query *q, size_t *bytes)
 {
-    uLongf bytes = (uLongf)plain_bytes;
-    Bytef *plain =
-        plain_bytes / 1032 <= a->bytes ? arena_alloc(q->keep, (size_t)plain_bytes + 1) : NULL;
-    if (plain == NULL || uncompress(plain, &bytes, a->data, (uLong)a->bytes) != Z_OK ||
-        bytes != plain_bytes) {
-        (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "file in the database");
-        return;
+    size_t packed_bytes = 0;
+    const void *packed = query_see_blob(q, &packed_bytes);
+    const uint64_t plain_bytes = query_get(q);
+    if (plain_bytes == 0) {
+        char *copy = arena_text(q->keep, packed, packed_bytes);
+        *bytes = packed_bytes;
+        if (copy == NULL)
+            (void)fault_no_memory(q->fault, "file from the database");
+        return copy;
     }
-    plain[bytes] = '\0'; /* as query_get_blob() gives them */
-    a->data = plain;
-    a->bytes = bytes;
+    uLongf size = (uLongf)plain_bytes;
+    char *plain =
+        plain_bytes / 1032 <= packed_bytes ? arena_alloc(q->keep, (size_t)plain_bytes + 1) : NULL;
+    if (plain == NULL || uncompress((Bytef *)plain, &size, packed, (uLong)packed_bytes) != Z_OK ||
+        size != plain_bytes) {
+        (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "file in the database");
+        return NULL;
+    }
+    plain[size] = '\0';
+    *bytes = size;
+    return plain;
 }
 
 static uint64_t artifact_id(struct store *store, const struct case_artifact *a, struct fault *fault)
@@ -108,7 +116,7 @@ static uint64_t artifact_id(struct store *store, const struct case_artifact *a, 
         return known;
     struct query add = query_begin(store, SQL_ADD_ARTIFACT, NULL, fault);
     query_text(&add, a->sha256);
-    bind_packed(&add, a);
+    store_bind_packed(&add, a->data, a->bytes, Z_BEST_COMPRESSION);
     (void)query_run(&add);
     return database_added(&store->database);
 }
@@ -134,10 +142,7 @@ static void read_artifact_row(struct query *q, struct case_artifact *out)
     const char *sha256 = query_get_text(q);
     if (sha256 != NULL && strlen(sha256) < sizeof out->sha256)
         memcpy(out->sha256, sha256, strlen(sha256) + 1);
-    out->data = query_get_blob(q, &out->bytes);
-    const uint64_t plain_bytes = query_get(q);
-    if (plain_bytes != 0 && out->data != NULL)
-        unpack(q, out, plain_bytes);
+    out->data = store_get_packed(q, &out->bytes);
 }
 
 enum status store_read_files(struct store *store, struct run_case *c, struct arena *keep,

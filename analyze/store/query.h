@@ -107,6 +107,11 @@ enum sql {
     SQL_READ_BENCH_CASES,
     SQL_PRUNE_LIST,
     SQL_PUBLISH,
+    SQL_COUNT_CHANGES,
+    SQL_HAS_SHOWN,
+    SQL_READ_SHOWN,
+    SQL_CLEAR_SHOWN,
+    SQL_ADD_SHOWN,
     SQL_COUNT
 };
 
@@ -132,6 +137,13 @@ void store_put_artifacts(struct store *store, uint64_t case_id, const struct run
                          struct fault *fault);
 void store_read_evidence(struct store *store, uint64_t stack_id, struct stack *stack,
                          struct arena *keep, struct fault *fault);
+
+/* Binds two values: BYTES of DATA compressed at LEVEL of zlib, and their number, where that is
+ * shorter; else as they are, and NULL. The other reads these two columns, into the query's arena
+ * and with a NUL at the end; NULL: what is there cannot be what was stored, and that is the fault.
+ */
+void store_bind_packed(struct query *q, const void *data, size_t bytes, int level);
+char *store_get_packed(struct query *q, size_t *bytes);
 
 /* One finding of DECIDING_FINDING, which has two, in KEEP; NULL: the case has none, or out of
  * memory. */

@@ -323,7 +323,28 @@ static const char *const version_18[] = {
     NULL,
 };
 
+/* What pages show of the newest run, each text as of one number of changes. The triggers count
+ * them, by whatever program: a run that ends or goes on again, one that is deleted, a baseline. A
+ * run in progress changes nothing that is shown of others. */
+#define COUNTS(NAME, EVENT)                                                                        \
+    "CREATE TRIGGER change_" NAME " AFTER " EVENT                                                  \
+    " BEGIN UPDATE change SET number = number + 1; END"
+static const char *const version_19[] = {
+    "CREATE TABLE change (number INTEGER NOT NULL) STRICT",
+    "INSERT INTO change VALUES (1)",
+    "CREATE TABLE shown (address TEXT PRIMARY KEY, program TEXT NOT NULL, change INTEGER NOT NULL,"
+    " text BLOB NOT NULL, plain_bytes INTEGER) STRICT",
+    COUNTS("run_added", "INSERT ON run WHEN new.state <> 'running'"),
+    COUNTS("run_ended", "UPDATE ON run WHEN old.state <> 'running' OR new.state <> 'running'"),
+    COUNTS("run_deleted", "DELETE ON run"),
+    COUNTS("baseline_added", "INSERT ON baseline"),
+    COUNTS("baseline_moved", "UPDATE ON baseline"),
+    COUNTS("baseline_deleted", "DELETE ON baseline"),
+    NULL,
+};
+#undef COUNTS
+
 const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {
-    version_1,  version_2,  version_3,  version_4,  version_5,  version_6,
-    version_7,  version_8,  version_9,  version_10, version_11, version_12,
-    version_13, version_14, version_15, version_16, version_17, version_18};
+    version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,
+    version_8,  version_9,  version_10, version_11, version_12, version_13, version_14,
+    version_15, version_16, version_17, version_18, version_19};

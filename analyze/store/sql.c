@@ -503,4 +503,14 @@ const char *const store_sql[SQL_COUNT] = {
                        " AND id NOT IN (SELECT run_id FROM baseline)"
                        " ORDER BY id DESC LIMIT -1 OFFSET ?",
     [SQL_PUBLISH] = "VACUUM INTO ?",
+
+    /* ---- what pages show ---- */
+    [SQL_COUNT_CHANGES] = "SELECT number FROM change",
+    [SQL_HAS_SHOWN] = "SELECT 1 FROM run WHERE state = 'running' UNION ALL SELECT 1 FROM shown"
+                      " WHERE program = ? AND change = (SELECT number FROM change) LIMIT 1",
+    [SQL_READ_SHOWN] = "SELECT text, plain_bytes FROM shown WHERE address = ? AND program = ?"
+                       " AND change = (SELECT number FROM change)"
+                       " AND coalesce(plain_bytes, length(text)) <= ?",
+    [SQL_CLEAR_SHOWN] = "DELETE FROM shown",
+    [SQL_ADD_SHOWN] = "INSERT INTO shown VALUES (?, ?, ?, ?, ?)",
 };

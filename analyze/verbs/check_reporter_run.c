@@ -197,7 +197,7 @@ int check_reporter_run(const struct check_reporter_options *options,
         else if (options->html != NULL &&
                  stored_write(options->html, write_page, &k, &fault) != ERR_NONE)
             code = stored_fault(&fault, false);
-        store_close(k.store);
+        stored_close(k.store);
     }
     if (folder != NULL)
         (void)path_remove(folder, &ignored);

@@ -6,6 +6,8 @@
 
 #include "base/files.h"
 #include "base/log.h"
+#include "base/process.h"
+#include "pages/shown.h"
 
 int stored_fault(const struct fault *fault, bool database)
 {
@@ -22,6 +24,13 @@ bool stored_open(const char *path, enum store_mode mode, struct store **out, int
         return true;
     *exit_code = stored_fault(&fault, true);
     return false;
+}
+
+void stored_close(struct store *store)
+{
+    if (!process_interrupted())
+        shown_write(store);
+    store_close(store);
 }
 
 bool stored_open_for(const struct verb *self, const struct option_list *words, const char *db,

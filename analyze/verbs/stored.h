@@ -16,6 +16,10 @@ int stored_fault(const struct fault *fault, bool database);
 /* Opens the database. On failure logs the fault, sets *exit_code and returns false. */
 bool stored_open(const char *path, enum store_mode mode, struct store **out, int *exit_code);
 
+/* Closes it, after what pages show of its newest run was written where it is not there
+ * (pages/shown.h), if it was opened for writing. NULL: nothing. */
+void stored_close(struct store *store);
+
 /* Opens database DB for a verb whose only word is a run; *word is that run, or "latest".  On
  * failure reports it, sets *exit_code and returns false. */
 bool stored_open_for(const struct verb *self, const struct option_list *words, const char *db,

@@ -32,7 +32,7 @@ static int set(const struct verb *self, void *options, const struct option_list 
         code = stored_fault(&fault, fault.code != ERR_ABSENT && fault.code != ERR_USAGE);
     else
         (void)printf("run %" PRIu64 " is the baseline\n", id);
-    store_close(store);
+    stored_close(store);
     return code;
 }
 

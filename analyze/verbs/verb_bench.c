@@ -143,7 +143,7 @@ static int bench(const struct verb *self, void *given, const struct option_list 
         return verb_fault(&fault);
     if (!needs_store || stored_open(o->db, o->dry ? STORE_READ : STORE_WRITE, &store, &code))
         code = measure(o, store, *words, keep);
-    store_close(store);
+    stored_close(store);
     return code;
 }
 

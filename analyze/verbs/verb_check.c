@@ -259,7 +259,7 @@ static void keep_run(struct check *c)
     else
         (void)fprintf(stderr, "twinstack: stored as run %" PRIu64 " in %s\n", info.id,
                       c->options->db);
-    store_close(store);
+    stored_close(store);
 }
 
 static void check_cases(struct check *c, const struct option_list *words, uint32_t levels_ignored)

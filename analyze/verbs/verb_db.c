@@ -26,7 +26,7 @@ static int merge(const char *path, const struct option_list *words, struct arena
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
     else
         (void)printf("run %" PRIu64 " of %s made of %u parts\n", run.id, path, words->count);
-    store_close(store);
+    stored_close(store);
     return code;
 }
 
@@ -46,7 +46,7 @@ static int copy(const char *from_path, const char *to_path)
                          from_path, to_path);
     }
     store_close(from);
-    store_close(to);
+    stored_close(to);
     return code;
 }
 
@@ -103,7 +103,7 @@ static int prune(const char *path, uint64_t keep_runs)
                      deleted == 1 ? "" : "s", keep_runs);
     if (code == EXIT_GOOD && print_size_after_prune(path, store, &fault) != ERR_NONE)
         code = stored_fault(&fault, true);
-    store_close(store);
+    stored_close(store);
     return code;
 }
 
@@ -131,7 +131,7 @@ static int upgrade(const char *path)
     }
     if (stored_open(path, STORE_WRITE, &store, &code))
         (void)printf("%s has schema %d, the newest\n", path, STORE_SCHEMA_VERSION);
-    store_close(store);
+    stored_close(store);
     return code;
 }
 

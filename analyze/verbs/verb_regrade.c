@@ -112,7 +112,7 @@ static int regrade(const struct verb *self, void *given, const struct option_lis
     if (stored_open_for(self, words, o->db, o->dry ? STORE_READ : STORE_WRITE, &store, &word,
                         &code))
         code = regrade_run_of(o, store, word, keep);
-    store_close(store);
+    stored_close(store);
     return code;
 }
 

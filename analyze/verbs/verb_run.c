@@ -368,6 +368,8 @@ static int run(const struct verb *self, int argc, char **argv)
         code =
             c.o.resume != NULL ? resume(self, &c, argc, argv) : run_scenarios(self, &c, argc, argv);
     }
+    stored_close(c.session.store);
+    c.session.store = NULL;
     run_session_close(&c.session);
     arena_free(&keep);
     return code;

@@ -35,7 +35,6 @@ struct dashboard {
     struct summed_runs *summed;
     struct connections *connections;
     struct collector *collector; /* NULL: this server takes no reports */
-    struct thread *warmer;       /* see warm.h; NULL: none */
     struct mutex *write_lock;    /* held while the known file is changed */
     struct mutex *lock;          /* guards what follows */
     uint64_t gave_back_ns;       /* when memory was last given back */

@@ -1,16 +1,16 @@
 /* The data side of the table: views, health, kept files. */
 #include "pages/api.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
 #include "http/answer.h"
 #include "http/cache.h"
 #include "http/state.h"
+#include "pages/figures.h"
 #include "pages/input.h"
+#include "pages/shown.h"
 #include "pages/stores.h"
 #include "pages/summed.h"
 #include "pages/table.h"
@@ -25,18 +25,9 @@ static enum status write_view(struct exchange *x, struct store *store, const cha
                                   .known_text = known_text,
                                   .loan = &loan,
                                   .keep = &x->keep};
-    struct json j;
-    json_to_text(&j, false);
-    enum status status = d->view->write(&in, &j, fault);
+    (void)view_make(d->view, &in, &d->text, &d->bytes, fault);
     summed_give_back(&loan);
-    if (status != ERR_NONE) {
-        json_free(&j);
-        return status;
-    }
-    char *text = json_take(&j, &d->bytes);
-    d->text = text != NULL ? arena_text(&x->keep, text, d->bytes) : NULL;
-    free(text);
-    return d->text != NULL ? ERR_NONE : fault_no_memory(fault, "answer");
+    return fault->code;
 }
 
 /* The known file's text and a number that changes with it. */
@@ -74,11 +65,8 @@ bool document_find(struct exchange *x, const char *address, struct document *out
     const size_t size = strcspn(address, "?");
     *out = (struct document){.path = arena_text(&x->keep, address, size),
                              .search = address[size] == '?' ? address + size + 1 : ""};
-    for (size_t i = 0; i < view_count && out->path != NULL && out->view == NULL; i++)
-        if (http_path_match(views[i].pattern, out->path, &x->keep, &out->query))
-            out->view = &views[i];
-    return out->view != NULL &&
-           http_query_parse(out->search, &x->keep, &out->query, &fault) == ERR_NONE;
+    return out->path != NULL &&
+           view_find(address, &x->keep, &out->query, &out->view, &fault) == ERR_NONE;
 }
 
 bool document_kept(struct exchange *x, struct document *d)
@@ -99,7 +87,10 @@ static enum status make(struct exchange *x, struct document *d, const char *key,
     if (store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
         return fault->code;
     store_begin_reading(store);
-    if (write_view(x, store, known, d, fault) == ERR_NONE && key != NULL)
+    d->text = key != NULL
+                  ? shown_read(store, d->search[0] != '\0' ? key : d->path, &x->keep, &d->bytes)
+                  : NULL;
+    if ((d->text != NULL || write_view(x, store, known, d, fault) == ERR_NONE) && key != NULL)
         cache_put(x->dashboard->cache, key, version, d->text, d->bytes);
     store_end_reading(store);
     store_pool_give(x->dashboard->stores, store);
@@ -158,27 +149,8 @@ int answer_health(struct exchange *x)
     return answer_text(x, 200, "text/plain; charset=utf-8", good, sizeof good - 1);
 }
 
-enum status exchange_take(struct exchange *x, FILE *out, char **text, size_t *bytes,
-                          struct fault *fault)
-{
-    if (out == NULL)
-        return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
-    if (fault->code == ERR_NONE) {
-        const long size = ftell(out);
-        *text = size > 0 && fseek(out, 0, SEEK_SET) == 0 ? arena_alloc(&x->keep, (size_t)size + 1)
-                                                         : NULL;
-        *bytes = *text != NULL ? fread(*text, 1, (size_t)size, out) : 0;
-        if (*text == NULL)
-            (void)fault_no_memory(fault, "answer");
-        else
-            (*text)[*bytes] = '\0';
-    }
-    (void)fclose(out);
-    return fault->code;
-}
-
-static enum status write_latest(struct exchange *x, exchange_figures_fn *write, FILE *out,
-                                struct fault *fault)
+static enum status make_figures(struct exchange *x, figures_fn *write, const char *address,
+                                char **text, size_t *bytes, struct fault *fault)
 {
     struct store *store = NULL;
     struct summed_loan loan = {.runs = x->dashboard->summed, .version = x->data_version};
@@ -187,36 +159,41 @@ static enum status write_latest(struct exchange *x, exchange_figures_fn *write, 
     if (store_pool_take(x->dashboard->stores, &store, fault) != ERR_NONE)
         return fault->code;
     store_begin_reading(store);
-    if (store_find_run(store, "latest", &run_id, fault) == ERR_NONE &&
+    *text = shown_read(store, address, &x->keep, bytes);
+    if (*text == NULL && store_find_run(store, "latest", &run_id, fault) == ERR_NONE &&
         summed_borrow(&loan, store, run_id, &x->keep, &triage, fault) == ERR_NONE)
-        (void)write(x, &triage->figures, out, fault);
+        (void)figures_text(write, &triage->figures, address, &x->keep, text, bytes, fault);
     store_end_reading(store);
     store_pool_give(x->dashboard->stores, store);
     summed_give_back(&loan);
     return fault->code;
 }
 
-static enum status write_figures(struct exchange *x, exchange_figures_fn *write, char **text,
-                                 size_t *bytes, struct fault *fault)
+enum status exchange_figures(struct exchange *x, figures_fn *write, const char *address,
+                             char **text, size_t *bytes, struct fault *fault)
 {
-    FILE *out = tmpfile();
-    if (out != NULL)
-        (void)write_latest(x, write, out, fault);
-    return exchange_take(x, out, text, bytes, fault);
+    struct cache *cache = x->dashboard->cache;
+    x->data_version = store_pool_version(x->dashboard->stores);
+    *text = cache_get(cache, address, x->data_version, &x->keep, bytes);
+    if (*text == NULL && make_figures(x, write, address, text, bytes, fault) == ERR_NONE)
+        cache_put(cache, address, x->data_version, *text, *bytes);
+    return fault->code;
 }
 
-/* All cases of the run are read for it, and a page with a badge or a scraper asks again and again.
- */
-enum status exchange_figures(struct exchange *x, exchange_figures_fn *write, char **text,
-                             size_t *bytes, struct fault *fault)
+int answer_badge(struct exchange *x)
 {
-    const char *key = arena_printf(&x->keep, "figures %s", x->path);
-    x->data_version = store_pool_version(x->dashboard->stores);
-    *text =
-        key != NULL ? cache_get(x->dashboard->cache, key, x->data_version, &x->keep, bytes) : NULL;
-    if (*text == NULL && write_figures(x, write, text, bytes, fault) == ERR_NONE && key != NULL)
-        cache_put(x->dashboard->cache, key, x->data_version, *text, *bytes);
-    return fault->code;
+    struct fault fault = FAULT_INIT;
+    char *text = NULL, etag[ETAG_BYTES];
+    size_t bytes = 0;
+    const char *address = arena_printf(&x->keep, "/badge/%s", x->query.params[0]);
+    if (address == NULL)
+        return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
+    if (exchange_figures(x, figures_badge, address, &text, &bytes, &fault) != ERR_NONE)
+        return answer_fault(x, &fault);
+    const struct answer_body body = {
+        .mime = figures_mime(address), .body = text, .bytes = bytes, .etag = etag};
+    etag_of(text, bytes, etag);
+    return answer_body(x, 200, &body);
 }
 
 /* The address of a kept file is its hash, so caches may store it forever.  Browsers never show one

@@ -1,23 +1,15 @@
-/* Handlers of data: views, health, kept files; and the figures of the newest run. */
+/* Handlers of data: views, badges, health, kept files. */
 #ifndef PAGES_API_H
 #define PAGES_API_H
 
 #include "http/exchange.h"
 #include "http/route.h"
-#include <stdio.h>
+#include "pages/figures.h"
 
-/* Puts what WRITE prints about the newest finished run into x->keep, with a NUL at its end.
- * Fails: ERR_ABSENT there is no such run; as WRITE. */
-struct run_figures;
-typedef enum status exchange_figures_fn(struct exchange *x, const struct run_figures *report,
-                                        FILE *out, struct fault *fault);
-enum status exchange_figures(struct exchange *x, exchange_figures_fn *write, char **text,
-                             size_t *bytes, struct fault *fault);
-
-/* Puts what was written to the temporary file OUT (NULL: there was none) into x->keep, with a NUL
- * at its end, and closes it. A fault that there was before stays. Fails: ERR_IO, ERR_MEMORY. */
-enum status exchange_take(struct exchange *x, FILE *out, char **text, size_t *bytes,
-                          struct fault *fault);
+/* What WRITE (figures.h) prints of the newest finished run for ADDRESS, in x->keep with a NUL at
+ * its end. Fails: ERR_ABSENT there is no such run; as WRITE. */
+enum status exchange_figures(struct exchange *x, figures_fn *write, const char *address,
+                             char **text, size_t *bytes, struct fault *fault);
 
 /* The document of a view, as of x->data_version. */
 struct document {
@@ -37,6 +29,6 @@ bool document_kept(struct exchange *x, struct document *d);
 /* Takes the text from the cache, or writes it and keeps it there. */
 enum status document_make(struct exchange *x, struct document *d, struct fault *fault);
 
-route_handler answer_view, answer_health, answer_artifact;
+route_handler answer_view, answer_badge, answer_health, answer_artifact;
 
 #endif

@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -45,47 +44,21 @@ static enum status put(struct carrier *c, const char *path, const char *data, si
     return ERR_NONE;
 }
 
-static enum status find_view(const char *path, struct arena *scratch, struct http_query *query,
-                             const struct view **out, struct fault *fault)
-{
-    char plain[PATH_BYTES];
-    const size_t size = strcspn(path, "?");
-
-    if (size >= sizeof plain)
-        return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "path of a view");
-    memcpy(plain, path, size);
-    plain[size] = '\0';
-    for (size_t i = 0; i < view_count; i++) {
-        if (!http_path_match(views[i].pattern, plain, scratch, query))
-            continue;
-        *out = &views[i];
-        return http_query_parse(path[size] == '?' ? path + size + 1 : NULL, scratch, query, fault);
-    }
-    return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "view of this path");
-}
-
 /* Writes one member: the path, and what its view says. */
 static enum status carry(struct carrier *c, const char *path)
 {
     struct arena scratch;
     struct http_query query;
     const struct view *view = NULL;
-    struct json document;
+    char *text = NULL;
     size_t bytes = 0;
 
     arena_init(&scratch, 0);
-    json_to_text(&document, false);
-    if (find_view(path, &scratch, &query, &view, c->fault) == ERR_NONE && view != NULL) {
-        const struct view_input in = {
-            .store = c->store, .query = &query, .triage = &c->triage, .keep = &scratch};
-        (void)view->write(&in, &document, c->fault);
-    }
-    char *text = json_take(&document, &bytes);
-    if (c->fault->code == ERR_NONE && text == NULL)
-        (void)fault_no_memory(c->fault, "document of the offline page");
-    if (c->fault->code == ERR_NONE)
+    const struct view_input in = {
+        .store = c->store, .query = &query, .triage = &c->triage, .keep = &scratch};
+    if (view_find(path, &scratch, &query, &view, c->fault) == ERR_NONE && view != NULL &&
+        view_make(view, &in, &text, &bytes, c->fault) == ERR_NONE)
         (void)put(c, path, text, bytes, &scratch);
-    free(text);
     arena_free(&scratch);
     return c->fault->code;
 }

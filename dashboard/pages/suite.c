@@ -10,7 +10,7 @@
 #include "http/answer.h"
 #include "http/cache.h"
 #include "http/state.h"
-#include "pages/api.h"
+#include "pages/figures.h"
 #include "suite/result_page.h"
 
 struct suite_files {
@@ -72,7 +72,7 @@ static enum status write_page(struct exchange *x, const struct suite_files *file
     FILE *out = tmpfile();
     if (out != NULL)
         (void)result_page(&matrix, "./", out, fault);
-    return exchange_take(x, out, text, bytes, fault);
+    return take_temporary(out, &x->keep, text, bytes, fault);
 }
 
 /* From the cache, or made by one thread while others wait for it. */

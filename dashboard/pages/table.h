@@ -18,4 +18,13 @@ struct view {
 extern const struct view views[];
 extern const size_t view_count;
 
+/* The view of ADDRESS ("/api/v1/runs?limit=5") and what OUT, in KEEP, is asked. Fails: ERR_USAGE
+ * there is none; as http_query_parse(). */
+enum status view_find(const char *address, struct arena *keep, struct http_query *out,
+                      const struct view **view, struct fault *fault);
+
+/* The document that VIEW writes. In IN->keep, with a NUL at its end. Fails: as the view. */
+enum status view_make(const struct view *view, const struct view_input *in, char **text,
+                      size_t *bytes, struct fault *fault);
+
 #endif

@@ -13,6 +13,7 @@
 #include "http/answer.h"
 #include "http/body.h"
 #include "http/state.h"
+#include "pages/shown.h"
 #include "pages/stores.h"
 #include "study/acceptance.h"
 #include "study/problem.h"
@@ -37,7 +38,8 @@ static enum status set_baseline(struct exchange *x, const char *body, size_t byt
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "run");
     if (store_open(x->dashboard->options.database, STORE_WRITE, &store, fault) != ERR_NONE)
         return fault->code;
-    (void)store_set_baseline(store, *run_id, branch, platform, fault);
+    if (store_set_baseline(store, *run_id, branch, platform, fault) == ERR_NONE)
+        shown_write(store);
     store_close(store);
     return fault->code;
 }

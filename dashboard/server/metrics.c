@@ -6,14 +6,6 @@
 #include "http/answer.h"
 #include "inbox/problems.h"
 #include "pages/api.h"
-#include "report/report.h"
-
-static enum status figures_metrics(struct exchange *x, const struct run_figures *report, FILE *out,
-                                   struct fault *fault)
-{
-    return report_openmetrics(&(struct report_job){.report = report, .scratch = &x->keep}, out,
-                              fault);
-}
 
 int answer_metrics(struct exchange *x)
 {
@@ -21,7 +13,8 @@ int answer_metrics(struct exchange *x)
     char *text = NULL;
     size_t bytes = 0;
     const char *more = problems_metrics(x->dashboard, &x->keep);
-    const bool has_run = exchange_figures(x, figures_metrics, &text, &bytes, &fault) == ERR_NONE;
+    const bool has_run =
+        exchange_figures(x, figures_metrics, "/metrics", &text, &bytes, &fault) == ERR_NONE;
     if (!has_run && (more == NULL || more[0] == '\0'))
         return answer_fault(x, &fault);
     if (more != NULL && more[0] != '\0') { /* the last line of a document is "# EOF" */

@@ -10,7 +10,6 @@
 #include "inbox/problems.h"
 #include "pages/api.h"
 #include "pages/assets.h"
-#include "pages/badge.h"
 #include "pages/download.h"
 #include "pages/events.h"
 #include "pages/resolve.h"

@@ -19,7 +19,6 @@
 #include "pages/assets.h"
 #include "pages/stores.h"
 #include "pages/summed.h"
-#include "pages/warm.h"
 #include "server/routes.h"
 #include "symbol/store.h"
 
@@ -337,7 +336,6 @@ static enum status start(struct dashboard *d, struct fault *fault)
     bool needs_token = d->options.allow_write || d->options.allow_remote;
     (void)snprintf(d->url, sizeof d->url, "http://%s:%u/%s%s", d->host, (unsigned)d->port,
                    needs_token ? "#token=" : "", needs_token ? d->token : "");
-    d->warmer = d->options.allow_remote ? NULL : warm_start(d);
     return ERR_NONE;
 }
 
@@ -373,8 +371,6 @@ void dashboard_stop(struct dashboard *d)
         mg_stop(d->server);
         (void)mg_exit_library();
     }
-    if (d->warmer != NULL)
-        thread_join(d->warmer);
     if (d->symbols != NULL)
         symbol_store_close(d->symbols);
     store_pool_free(d->stores);

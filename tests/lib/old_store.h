@@ -3,6 +3,12 @@
 #ifndef TESTS_OLD_STORE_H
 #define TESTS_OLD_STORE_H
 
+#define UNDO_VERSION_19                                                                            \
+    "DROP TRIGGER change_run_added; DROP TRIGGER change_run_ended; DROP TRIGGER"                   \
+    " change_run_deleted; DROP TRIGGER change_baseline_added; DROP TRIGGER change_baseline_moved;" \
+    "DROP TRIGGER change_baseline_deleted; DROP TABLE shown; DROP TABLE change;"                   \
+    "PRAGMA user_version = 18;"
+
 #define UNDO_VERSION_18 "ALTER TABLE evidence DROP COLUMN code_aligned; PRAGMA user_version = 17;"
 
 #define UNDO_VERSION_17 "DROP TABLE bench_case; PRAGMA user_version = 16;"
