@@ -119,9 +119,21 @@ def ask_units(build, units, file, text, folder, environment, options=()):
     return None
 
 
+def ask_pages(build, file, text, folder):
+    """The name of the first test in JavaScript that fails with the pages as they are with this TEXT; or None."""
+    pages = mutate.ROOT / "dashboard/web/src"
+    shutil.copytree(pages, folder / "src")
+    (folder / "src" / file.relative_to(pages)).write_text(text, encoding="utf-8")
+    environment = {**mutate.environment(), "TWINSTACK_BUILD": str(mutate.BUILD), "TWINSTACK_WEB": str(folder / "src")}
+    asked = [mutate.ROOT / argv[1].relative_to(mutate.TREE) for argv in mutate.e2e_tests() if argv[0] == "node"]
+    return next((test.stem for test in asked if not passes(build, ["node", test], test.stem, environment, folder)), None)
+
+
 def ask(build, fault, folder, with_e2e):
     """The name of the first test program that fails, or None."""
     file, text = mutate.place_of(fault)
+    if mutate.is_of_pages(file):
+        return ask_pages(build, file, text, folder)
     inside = build.of(build.compile(file, text, folder))
     near = mutate.words(str(file.relative_to(mutate.ROOT)))
     units = sorted(inside - {"twinstack"}, key=lambda p: (p != fault.get("test"), p in SLOW or build.seconds.get(p, 1) > 10,
@@ -148,7 +160,7 @@ def ask(build, fault, folder, with_e2e):
 
 def is_ours(fault, build):
     place = mutate.place_of(fault)
-    return place is not None and str(place[0]) in build.rows and "equivalent" not in fault
+    return place is not None and (str(place[0]) in build.rows or mutate.is_of_pages(place[0])) and "equivalent" not in fault
 
 
 def run(faults, with_e2e=True, at_once=2):

@@ -196,8 +196,15 @@ def run_test(argv, seconds):
 
 
 def e2e_tests():
-    quick = sorted(name for name, (_, labels, *_) in run_tests.known_programs().items() if name.startswith("e2e_") and "quick" in labels)
-    return [["/usr/bin/python3", TREE / f"tests/e2e/test_{name.removeprefix('e2e_')}.py"] for name in quick]
+    """The commands of the end-to-end tests of --quick: python3 or node, and the file in the copy."""
+    quick = sorted((name, command) for name, (_, labels, _, command) in run_tests.known_programs().items()
+                   if name.startswith("e2e_") and "quick" in labels)
+    return [[program, TREE / pathlib.Path(file).relative_to(ROOT)] for _, (program, file) in quick]
+
+
+def is_of_pages(file):
+    """True for what no object contains: it is in the bundle of the pages, which the tests in JavaScript read."""
+    return file.suffix == ".js"
 
 
 def ask_clean(programs, only):
@@ -213,6 +220,8 @@ def words(name):
 def ask_unit(fault, target, programs):
     """The name of the first test program that fails, or None.  The likely ones go first: the fault's own, then those that share words
     with its file's name, then the quick ones.  Raises Broken if one does not build."""
+    if is_of_pages(target):
+        return next((argv[-1].stem for argv in e2e_tests() if argv[0] == "node" and not run_test(argv, programs.seconds)), None)
     inside = programs.of(target)
     units = sorted((p for p in inside if p.startswith("unit_")), key=lambda p: (
         p != fault.get("test"), -len(words(p) & words(str(target.relative_to(TREE)))), programs.seconds.get(p, 0)))
