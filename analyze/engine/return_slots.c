@@ -1,6 +1,8 @@
 /* See return_slots.h. */
 #include "engine/return_slots.h"
 
+#include <string.h>
+
 #include "base/limits.h"
 #include "format/context/registers.h"
 #include "unwind/process.h"
@@ -115,9 +117,12 @@ enum status return_slots_add(const struct dump_session *session, const struct st
     const uint32_t count = begin_alike(stack, beside) ? seek(stack, beside, sought) : 0;
     if (count == 0)
         return ERR_NONE;
-    struct frame_evidence *rows = ARENA_ARRAY(keep, count, struct frame_evidence);
+    struct frame_evidence *rows =
+        ARENA_ARRAY(keep, (size_t)stack->evidence_count + count, struct frame_evidence);
     if (rows == NULL)
         return fault_no_memory(fault, "evidence of frames");
+    if (stack->evidence_count > 0)
+        memcpy(rows, stack->evidence, stack->evidence_count * sizeof *rows);
     look_in_stack(session, stack->thread_id, sought, count);
     for (uint32_t i = 0; i < count; i++)
         if (sought[i].found == 1)

@@ -128,3 +128,30 @@ TEST(a_stack_may_be_at_the_end_of_all_addresses)
     dump_close(session);
     arena_free(&keep);
 }
+
+TEST(evidence_that_a_stack_has_stays)
+{
+    static const uint64_t words[WORDS] = {0, 0, 0x2000, 0, 0x3000, 0, 0x4000, 0};
+    static struct frame_evidence before[] = {{.index = 0, .sp_va = STACK_VA}};
+    struct frame offset_frames[4], dump_frames[4];
+    struct stack stack = stack_of(offset_frames, (const uint64_t[]){0x1000, 0x2000, 0x3000, 0});
+    const struct stack beside =
+        stack_of(dump_frames, (const uint64_t[]){0x1000, 0x2000, 0x4000, 0});
+    struct dump_session *session;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    char path[600];
+    stack.evidence = before;
+    stack.evidence_count = 1;
+    arena_init(&keep, 0);
+    (void)snprintf(path, sizeof path, "%s/kept.dmp", test_scratch());
+    write_dump(path, STACK_VA, words);
+    REQUIRE(dump_open(path, NULL, &keep, &session, &fault) == ERR_NONE);
+    REQUIRE(return_slots_add(session, &beside, &keep, &stack, &fault) == ERR_NONE);
+    REQUIRE(stack.evidence_count == 2);
+    CHECK_HEX(stack.evidence[0].sp_va, STACK_VA);
+    CHECK_EQ(stack.evidence[1].index, 1);
+    CHECK_HEX(stack.evidence[1].return_slot_va, STACK_VA + 32);
+    dump_close(session);
+    arena_free(&keep);
+}
