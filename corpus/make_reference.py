@@ -7,15 +7,15 @@ The same versions give the same bytes."""
 
 import argparse
 import collections
-import csv
 import hashlib
 import json
 import pathlib
 import tempfile
 
 import reference_dumps
+import reference_retired
 
-EDITION = "2026.11.7"
+EDITION = "2026.11.8"
 FOLDERS = ("images", "programs", "dumps")
 POSITIONS = {"moment": ("prologue", "body", "called", "epilogue", "leaf", "dispatcher", "before-noreturn"),
              "address": ("first", "inline-begin", "inline-end", "row", "inside", "mid-instruction", "return", "last", "gap")}
@@ -81,12 +81,6 @@ UNCHOSEN = {
 }
 
 
-def retired():
-    """The rows of reference_retired.tsv: a case that was wrong keeps its id without end, and another one is new."""
-    with (pathlib.Path(__file__).resolve().parent / "reference_retired.tsv").open(encoding="utf-8", newline="") as stream:
-        return [{"id": old, "reason": reason, "successor": new or None} for old, new, reason in csv.reader(stream, delimiter="\t")]
-
-
 def put_list(path, cases):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(case, separators=(",", ":")) + "\n" for case in cases), encoding="utf-8")
@@ -97,7 +91,7 @@ def write(out, lists):
         put_list(out / name, cases)
     files = [{"path": path.relative_to(out).as_posix(), "sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "licence": "MIT"}
              for folder in FOLDERS for path in sorted((out / folder).rglob("*")) if path.is_file() and path.suffix != ".ndjson"]
-    suite = {"suite": 1, "edition": EDITION, "lists": list(lists), "retired": retired(), "files": files}
+    suite = {"suite": 1, "edition": EDITION, "lists": list(lists), "retired": reference_retired.rows(), "files": files}
     (out / "suite.json").write_text(json.dumps(suite, indent=1) + "\n", encoding="utf-8")
 
 

@@ -19,6 +19,7 @@ import dump_of_moments as layout  # pylint: disable=wrong-import-position
 LEARN = "https://learn.microsoft.com/en-us/windows/win32/api/minidumpapiset/ns-minidumpapiset-minidump_"
 UNLOADED, COMMENT, MEMORY64, UNUSED = 14, 10, 9, 0
 PER_FORM, THREADS = 5, 4
+FULL_MEMORY = 2  # MiniDumpWithFullMemory, which every writer of a Memory64List states
 # A case has one difficulty, which is the form of the dump: its moments are those that walkers are seldom wrong at.
 SHAPES = ("push", "alloc-small", "alloc-large", "save", "frame-register", "handler",
           "packed-cr1", "packed-cr3", "set-fp", "save-pair", "save-one", "alloc-medium", "scopes")
@@ -34,7 +35,7 @@ FORMS = {
     "threads": ("thread_list", {}),
     "exception": ("exception_stream", {"exception": 2}),
     "exception-context": ("exception_stream", {"exception": 1, "own_context": True}),
-    "memory64": ("memory64_list", {"memory64": True}),
+    "full-memory": ("memory64_list", {"memory64": True}),
     "images-in-memory": ("memory_list", {"images": True}),
     "pieces": ("memory_list", {"pieces": False}),
     "odd-pieces": ("memory_list", {"pieces": True}),
@@ -211,7 +212,7 @@ def written(processor, threads, form):
         raw = threads[number].context()
         file.stream(layout.EXCEPTION, struct.pack("<IIIIQQII120xII", ids[number], 0, 0xC0000005, 0, 0, threads[number].walk[0][0], 0, 0,
                                                   len(raw), file.put(raw)))
-    return file.whole(), ids
+    return file.whole(FULL_MEMORY if form.get("memory64") else 0), ids
 
 
 def symbols_of(processor, form):

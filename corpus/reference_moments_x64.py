@@ -4,6 +4,7 @@ import functools
 import struct
 
 import reference_page_x64 as page
+import reference_retired
 import reference_x64 as machine
 import reference_x64_control as control
 import reference_x64_shapes as shapes
@@ -168,7 +169,7 @@ class Family:
         truth, near = judged(self.image, regs, stack, executed, where.level)
         name = f"moments/x64/{where.shape}/{where.variant}{suffix}/{position}/{ordinal:04}" + (f"-{count}" if where.times > 1 else "")
         self.cases.append({
-            "id": name, "kind": "moment", "processor": "x64", "shape": where.shape, "position": position, "rule": rule_of(where, position),
+            "id": reference_retired.current(name), "kind": "moment", "processor": "x64", "shape": where.shape, "position": position, "rule": rule_of(where, position),
             "needs": where.needs, "conflicts_with": [], "issues": where.issues, "os": None, "capability": "moments.x64",
             "given": {"registers": {n: hex(v) for n, v in regs.items()},
                       "stack": [{"at": hex(at), "bytes": part.hex()} for at, part in parts_of(regs, stack, near)],

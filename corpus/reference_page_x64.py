@@ -160,6 +160,9 @@ def undo(info, offset, regs, read):
             regs[REGISTERS[argument]] = read(base + 8 * operand)
         elif operation == 5:
             regs[REGISTERS[argument]] = read(base + operand)
+        elif operation in (8, 9):  # an xmm register is restored, too, though no walk of these needs its value
+            at = base + (16 * operand if operation == 8 else operand)
+            read(at), read(at + 8)
         elif operation == 10:
             at = regs["rsp"] + 8 * argument
             regs["rip"], regs["rsp"] = read(at), read(at + 24)

@@ -15,6 +15,9 @@ TITLES = {"moments/x64": "Moments of a stack walk, x64", "moments/arm64": "Momen
 
 def results(folder):
     found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("results/*.json"))]
+    retired = {row["id"] for row in json.loads((folder / "suite.json").read_text(encoding="utf-8"))["retired"]}
+    for result in found:
+        result["cases"] = {outcome: [case for case in ids if case not in retired] for outcome, ids in result["cases"].items()}
     return sorted(found, key=lambda r: (r["tool"]["name"], [int(n) if n.isdigit() else 0 for n in r["tool"]["version"].split(".")]))
 
 
@@ -90,6 +93,9 @@ def main():
     found = results(folder)
     print(f"# Results\n\nMade by `table.py` from {len(found)} files in `results/`; what each contestant runs is in [adapters](adapters/README.md),\n"
           "the faults of tools that show there in [BUGS.md](BUGS.md). `31` all right; `30 + 1 early`: one answer ended too early, or left a part out.")
+    older = sorted({name(result) for result in found if result["edition"] < max(r["edition"] for r in found)})
+    if older:
+        print(f"\nAsked of an older edition, so that newer cases are not among their numbers: {', '.join(older)}.")
     for kind, title in TITLES.items():
         print(f"\n## {title}")
         table("shape", found, kind, 2)

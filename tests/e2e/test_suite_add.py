@@ -176,7 +176,7 @@ class Add(e2e.Case):
     def test_threads_of_a_dump_become_cases_that_are_asked(self):
         import jsonschema  # pylint: disable=import-outside-toplevel
         validator = jsonschema.Draft202012Validator(json.loads((REFERENCE / "schema.json").read_text(encoding="utf-8")))
-        for form in ("threads", "exception", "overlapping", "memory64", "images-in-memory", "stack-elsewhere", "high-ids", "unloaded", "large-context", "odd-pieces", "cut"):
+        for form in ("threads", "exception", "overlapping", "full-memory", "images-in-memory", "stack-elsewhere", "high-ids", "unloaded", "large-context", "odd-pieces", "cut"):
             with self.subTest(form=form):
                 self.make_suite(f"suite-{form}")
                 draft = self.put_dump(threads_of(form))

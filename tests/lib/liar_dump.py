@@ -20,7 +20,7 @@ THREADS, MODULES, MEMORY, EXCEPTION, MEMORY64, UNLOADED = 3, 4, 5, 6, 9, 14
 LIARS = {
     "honest": set(),
     "thread-context": {"exception-context"},
-    "no-memory64": {"memory64"},
+    "no-memory64": {"full-memory"},
     "words-in-one-range": {"odd-pieces"},
     "first-range": {"pieces", "odd-pieces"},
     "own-stack": {"pieces", "odd-pieces", "stack-elsewhere"},

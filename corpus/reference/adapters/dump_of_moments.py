@@ -69,8 +69,8 @@ class File:
     def stream(self, kind, data):
         self.streams.append((kind, len(data), self.put(data)))
 
-    def whole(self):
-        struct.pack_into("<4sIII", self.data, 0, b"MDMP", 0xA793, len(self.streams), 32)
+    def whole(self, flags=0):
+        struct.pack_into("<4sIIIIIQ", self.data, 0, b"MDMP", 0xA793, len(self.streams), 32, 0, 0, flags)
         for i, row in enumerate(self.streams):
             struct.pack_into("<III", self.data, 32 + 12 * i, *row)
         return bytes(self.data)
