@@ -149,8 +149,8 @@ test('the_row_that_went_wrong_shows_the_step_where_the_walks_part', async () => 
   const page = await open('/runs/4/mismatches');
   await page.keyboard.press('e');
   await page.waitForURL('**frame=*');
-  await becomes(() => page.locator('.steps .parts').count(), 1, 'one code');
-  const step = page.locator('.steps .parts');
+  await becomes(() => page.locator('.steps .strong').count(), 1, 'one code');
+  const step = page.locator('.steps .strong');
   check((await step.innerText()).includes('ALLOC_SMALL'), 'the one that the group names');
   same(
     (await page.locator('.ruler').last().locator('li').allInnerTexts()).map(
@@ -173,6 +173,15 @@ test('the_row_that_went_wrong_shows_the_step_where_the_walks_part', async () => 
     'the code around the pc',
   );
   check(/mov dword/.test(await code.locator('.pc').innerText()), 'the pc is marked');
+  await page.setViewportSize(NARROW);
+  const tops = await page
+    .locator('.steps li')
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+  same(
+    tops,
+    [...tops].sort((a, b) => a - b),
+    'codes in their order on a phone',
+  );
   await code.scrollIntoViewIfNeeded();
   await shot(page, 'red-step');
   await axeFindsNothing(page, 'the step');

@@ -6,7 +6,7 @@ import { useState } from 'preact/hooks';
 /** @typedef {import('preact').JSX.HTMLAttributes<HTMLTableRowElement>} RowAttributes */
 /**
  * Attributes of a cell; with `colSpan`, the next columns have no cell.
- * @typedef {{class?: string, title?: string, colSpan?: number,
+ * @typedef {{class?: string, title?: string, colSpan?: number, scope?: 'colgroup',
  *   style?: import('preact').JSX.CSSProperties}} Attributes
  */
 /**
@@ -38,31 +38,45 @@ const joined = (...classes) => classes.filter(Boolean).join(' ') || undefined;
  * @param {{head: Children, sorted: boolean, down: boolean, turn: () => void}} props
  */
 const Sorter = ({ head, sorted, down, turn }) => (
-  <button class="sorter" onClick={turn}>
+  <button class="sorter bare" onClick={turn}>
     {head}
     <span aria-hidden="true">{sorted ? (down ? ' ▼' : ' ▲') : ''}</span>
   </button>
 );
 
 /**
- * It is in a region that scrolls if the table is wider than the page.  KIND: classes of the table.  ID: the
- * key of a row.
- * @template Row
- * @param {{label: string, kind?: string, rows: Row[], columns: (Column<Row> | false)[],
- *   id?: (row: Row) => string | number, attributes?: (row: Row) => RowAttributes}} props
+ * In place of COUNT rows of HEIGHT pixels that are not in the page.
+ * @param {{count: number, height: number}} props
  */
-export function Table({ label, kind = 'list', rows, columns: asked, id, attributes }) {
+const Spacer = ({ count, height }) =>
+  count > 0 ? <tr class="spacer" style={{ height: `${count * height}px` }}></tr> : null;
+
+/**
+ * It is in a region that scrolls if the table is wider than the page.  KIND: classes of the table.  ID: the
+ * key of a row.  BARE: without a frame, with heads only for those who hear the page.  PART: the rows that are
+ * in the page, of HEIGHT pixels each, and the box that they scroll in.
+ * @template Row
+ * @param {{label: string, kind?: string, rows: Row[], columns: (Column<Row> | false)[], bare?: boolean,
+ *   id?: (row: Row) => string | number, attributes?: (row: Row) => RowAttributes,
+ *   part?: {first: number, last: number, height: number, box: import('preact').RefObject<HTMLDivElement>}
+ *   }} props
+ */
+export function Table({ label, kind = 'list', rows, columns: asked, bare, id, attributes, part }) {
   const [{ by, down }, order] = useState({ by: -1, down: false });
   const columns = asked.filter((column) => !!column);
   const sort = columns[by]?.sort;
-  const shown = sort ? [...rows].sort((a, b) => compare(sort(a), sort(b), down)) : rows;
+  const sorted = sort ? [...rows].sort((a, b) => compare(sort(a), sort(b), down)) : rows;
+  const { first, last, height } = part ?? { first: 0, last: rows.length, height: 0 };
+  // Elements of a part are reused, so that a jump makes none.
+  /** @type {(row: Row, at: number) => string | number} */
+  const key = (row, at) => (part ? at % (last - first) : id ? id(row) : at);
   /** @type {(column: Column<Row>) => boolean} */
   const isNumber = (column) => !!column.kind?.split(' ').includes('num');
   /** @type {(at: number) => void} */
   const turn = (at) => {
-    const first = isNumber(columns[at]);
+    const begin = isNumber(columns[at]);
     order(
-      by !== at ? { by: at, down: first } : down === first ? { by, down: !down } : { by: -1, down: false },
+      by !== at ? { by: at, down: begin } : down === begin ? { by, down: !down } : { by: -1, down: false },
     );
   };
   /** @type {(row: Row, at: number) => Children[]} */
@@ -89,13 +103,20 @@ export function Table({ label, kind = 'list', rows, columns: asked, id, attribut
     return made;
   };
   return (
-    <div class="scroll" tabindex={0} role="region" aria-label={label}>
-      <table class={kind}>
-        <thead>
+    <div
+      class={bare ? 'scrolls' : joined('scroll', part && 'gridbox')}
+      tabindex={0}
+      role={bare ? 'group' : 'region'}
+      aria-label={label}
+      ref={part?.box}
+    >
+      <table class={kind} aria-rowcount={part && rows.length + 1}>
+        <thead class={bare ? 'sr' : undefined}>
           <tr>
             {columns.map((column, i) => (
               <th
                 key={i}
+                scope="col"
                 class={isNumber(column) ? 'num' : undefined}
                 aria-sort={i === by ? (down ? 'descending' : 'ascending') : undefined}
               >
@@ -109,11 +130,13 @@ export function Table({ label, kind = 'list', rows, columns: asked, id, attribut
           </tr>
         </thead>
         <tbody>
-          {shown.map((row, at) => (
-            <tr key={id ? id(row) : at} {...attributes?.(row)}>
-              {cells(row, at)}
+          <Spacer count={first} height={height} />
+          {sorted.slice(first, last).map((row, i) => (
+            <tr key={key(row, first + i)} aria-rowindex={part && first + i + 2} {...attributes?.(row)}>
+              {cells(row, first + i)}
             </tr>
           ))}
+          <Spacer count={sorted.length - last} height={height} />
         </tbody>
       </table>
     </div>

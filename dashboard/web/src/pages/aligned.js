@@ -55,16 +55,16 @@ function Place({ frame, sourceAt }) {
   const outside = page ? null : (editorLink(frame.file, frame.line) ?? web);
   if (outside)
     return (
-      <a class="src" href={outside} rel="noreferrer" title={frame.file ?? undefined}>
+      <a class="src small wrap" href={outside} rel="noreferrer" title={frame.file ?? undefined}>
         {name}
       </a>
     );
   return page ? (
-    <Link class="src" to={page} title={frame.file ?? undefined}>
+    <Link class="src small wrap" to={page} title={frame.file ?? undefined}>
       {name}
     </Link>
   ) : (
-    <span class="src" title={frame.file ?? undefined}>
+    <span class="src dim small wrap" title={frame.file ?? undefined}>
       {name}
     </span>
   );
@@ -102,7 +102,7 @@ function Frame({ frame, absolute, sourceAt }) {
       <span class="line flow">
         <span class={`fn ${inlined ? 'in' : ''}`}>
           {inlined && (
-            <span class="arrow" aria-hidden="true">
+            <span class="arrow dim" aria-hidden="true">
               ↳
             </span>
           )}
@@ -111,7 +111,7 @@ function Frame({ frame, absolute, sourceAt }) {
         </span>
         <Place frame={frame} sourceAt={sourceAt} />
       </span>
-      <span class="at">
+      <span class="at dim wrap">
         <Name text={place(frame, absolute)} />{' '}
         <span class={`trust trust-${frame.found_by}`}>{words(frame.found_by)}</span>
         {frame.symbols !== 'pdb' && !inlined
@@ -137,7 +137,7 @@ function Cell({ cell, sourceAt, truth = false, absolute = false, stack = noStack
       <>
         <span class="sr">{marks[cell.mark]?.[1]}</span>
         {stopped ? (
-          <span class="nostack">
+          <span class="nostack wrong">
             {stack.state === 'ok' ? 'no frame' : 'no stack'}
             {stack.stop ? `: ${stack.stop}` : ''}
           </span>
@@ -244,7 +244,7 @@ export function Aligned({ thread, columns, engines, scores, rows, selected, sele
         {
           head: '#',
           cell: ({ at }) => (
-            <button class="rowno" aria-label={`explain row ${at}`} aria-pressed={at === selected}>
+            <button class="rowno bare dim" aria-label={`explain row ${at}`} aria-pressed={at === selected}>
               {at}
             </button>
           ),

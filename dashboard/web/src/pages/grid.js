@@ -15,6 +15,7 @@ import {
   verdicts,
   words,
 } from '../ui.js';
+import { Table } from '../table.js';
 import { decode, different, fitting, fullFirst, toLines, toRows } from './grid_model.js';
 
 /**
@@ -51,7 +52,11 @@ const meaning = (letter) => marks[letter ?? '-'] ?? marks['-'];
 function Mark({ letter, engine, large = false }) {
   const [glyph, kind, text] = meaning(letter);
   return (
-    <span class={`tick t-${kind} ${large ? 'large' : ''}`} title={`${engine}: ${text}`} aria-hidden="true">
+    <span
+      class={`tick dim small t-${kind} ${large ? 'large' : ''}`}
+      title={`${engine}: ${text}`}
+      aria-hidden="true"
+    >
       {glyph}
     </span>
   );
@@ -77,7 +82,7 @@ function References({ all, engines }) {
   const text = `${same ? '' : 'at least '}${least.exact} of ${least.judged} reference stacks exact`;
   return (
     <button
-      class="refs"
+      class="refs bare dim"
       title={`${text}: show each`}
       aria-label={`${share}: ${text}, show each`}
       onClick={engines.openAll}
@@ -92,7 +97,7 @@ function References({ all, engines }) {
  *   link: boolean}} props
  */
 function Cell({ run, cell, variant, engines, all, link }) {
-  if (!cell) return <td class="gridcell none" title="not in this run"></td>;
+  if (!cell) return null;
   const c = cell.worst;
   const [glyph, kind] = verdictOf(c.verdict);
   const shown = engines.all ? [...engines.subjects, ...engines.references] : engines.subjects;
@@ -114,101 +119,70 @@ function Cell({ run, cell, variant, engines, all, link }) {
     </>
   );
   return (
-    <td class={`gridcell g-${c.group} ${cell.fits ? '' : 'faded'}`}>
-      <span class="inner">
-        {link ? (
-          <Link
-            class="subjects"
-            aria-label={name}
-            to={casePath(run, { scenario: c.scenario, variant, repeat: c.repeat })}
-          >
-            {inside}
-          </Link>
-        ) : (
-          <span class="subjects" role="img" aria-label={name}>
-            {inside}
+    <span class="inner">
+      {link ? (
+        <Link
+          class="subjects"
+          aria-label={name}
+          to={casePath(run, { scenario: c.scenario, variant, repeat: c.repeat })}
+        >
+          {inside}
+        </Link>
+      ) : (
+        <span class="subjects" role="img" aria-label={name}>
+          {inside}
+        </span>
+      )}
+      <References all={all} engines={engines} />
+    </span>
+  );
+}
+
+/** @type {(cell: GridCell | null) => {class: string, title?: string}} */
+const colours = (cell) =>
+  cell
+    ? { class: `gridcell g-${cell.worst.group} ${cell.fits ? '' : 'faded'}` }
+    : { class: 'gridcell none', title: 'not in this run' };
+
+/** @param {{variant: string, engines: Engines}} props */
+const Head = ({ variant, engines }) => (
+  <>
+    <span class="variant">{variant}</span>
+    <span class="heads" aria-hidden="true">
+      <span class="upright">verdict</span>
+      {engines.subjects.map((e) => (
+        <span key={e.name} class="upright strong large">
+          {e.name}
+        </span>
+      ))}
+      {engines.all ? (
+        engines.references.map((e) => (
+          <span key={e.name} class="upright">
+            {e.name}
           </span>
-        )}
-        <References all={all} engines={engines} />
-      </span>
-    </td>
-  );
-}
+        ))
+      ) : (
+        <span class="upright refs">reference</span>
+      )}
+    </span>
+  </>
+);
 
-/** @param {{variants: string[], engines: Engines}} props */
-function Head({ variants, engines }) {
-  return (
-    <thead>
-      <tr>
-        <th scope="col">scenario</th>
-        {variants.map((variant) => (
-          <th key={variant} scope="col">
-            <span class="variant">{variant}</span>
-            <span class="heads" aria-hidden="true">
-              <span class="upright">verdict</span>
-              {engines.subjects.map((e) => (
-                <span key={e.name} class="upright strong large">
-                  {e.name}
-                </span>
-              ))}
-              {engines.all ? (
-                engines.references.map((e) => (
-                  <span key={e.name} class="upright">
-                    {e.name}
-                  </span>
-                ))
-              ) : (
-                <span class="upright refs">reference</span>
-              )}
-            </span>
-          </th>
-        ))}
-      </tr>
-    </thead>
-  );
-}
-
-/**
- * @param {{run: number, line: GridLine, variants: string[], engines: Engines, at: number,
- *   toggle: (key: string) => void}} props
- */
-function Line({ run, line, variants, engines, at, toggle }) {
-  const { row } = line;
+/** @param {{line: GridLine, toggle: (key: string) => void}} props */
+function Name({ line, toggle }) {
   if (line.type === 'kind')
     return (
-      <tr class="group" aria-rowindex={at}>
-        <th colSpan={variants.length + 1} scope="colgroup">
-          <span>
-            {titles[line.kind] ?? words(line.kind)} <span class="dim">{plural(line.count, 'scenario')}</span>
-          </span>
-        </th>
-      </tr>
+      <span>
+        {titles[line.kind] ?? words(line.kind)} <span class="dim">{plural(line.count, 'scenario')}</span>
+      </span>
     );
-  const fold = line.type === 'fold';
+  const { scenario } = line.row;
+  if (line.type !== 'fold') return <bdi>{scenario}</bdi>;
   return (
-    <tr class={`${fold ? 'fold' : ''} ${line.inside ? 'inside' : ''}`} aria-rowindex={at}>
-      <th scope="row" class="mono" title={row.scenario}>
-        {fold ? (
-          <button class="unfold" aria-expanded={line.open} onClick={() => toggle(line.key)}>
-            <span aria-hidden="true">{line.open ? '▾' : '▸'}</span> {number(line.count)} alike
-            <span class="dim">: {row.scenario} …</span>
-          </button>
-        ) : (
-          <bdi>{row.scenario}</bdi>
-        )}
-      </th>
-      {row.cells.map((cell, i) => (
-        <Cell
-          key={variants[i]}
-          run={run}
-          cell={cell}
-          variant={variants[i]}
-          engines={engines}
-          link={!fold}
-          all={line.rows.flatMap((each) => each.cells[i]?.worst ?? [])}
-        />
-      ))}
-    </tr>
+    <button class="unfold bare cut" aria-expanded={line.open} onClick={() => toggle(line.key)}>
+      <span aria-hidden="true">{line.open ? '▾' : '▸'}</span> {number(line.count)} alike
+      <span class="dim">: {scenario} …</span>
+    </button>
   );
 }
 
@@ -259,33 +233,44 @@ function usePaper() {
 
 /** @param {{run: number, lines: GridLine[], variants: string[], engines: Engines, compact: boolean,
  *   toggle: (key: string) => void, paper: boolean}} props */
-function Table({ run, lines, variants, engines, compact, toggle, paper }) {
+function Lines({ run, lines, variants, engines, compact, toggle, paper }) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const height = compact ? LINE.compact : LINE.comfortable;
-  const { first, last } = useWindow(box, lines.length, height, paper);
+  /** @type {import('../table.js').Column<GridLine>[]} */
+  const columns = [
+    {
+      head: 'scenario',
+      names: true,
+      cell: (line) => <Name line={line} toggle={toggle} />,
+      attributes: (line) =>
+        line.type === 'kind'
+          ? { colSpan: variants.length + 1, scope: 'colgroup' }
+          : { class: 'mono', title: line.row.scenario },
+    },
+    ...variants.map((variant, i) => ({
+      head: <Head variant={variant} engines={engines} />,
+      cell: (/** @type {GridLine} */ line) => (
+        <Cell
+          {...{ run, variant, engines }}
+          cell={line.row.cells[i]}
+          link={line.type !== 'fold'}
+          all={line.rows.flatMap((each) => each.cells[i]?.worst ?? [])}
+        />
+      ),
+      attributes: (/** @type {GridLine} */ line) => colours(line.row.cells[i]),
+    })),
+  ];
   return (
-    <div class="scroll gridbox" tabindex={0} role="region" aria-label="Cases" ref={box}>
-      <table
-        class={`grid ${compact ? 'compact' : ''} ${engines.all ? 'all' : ''}`}
-        aria-rowcount={lines.length + 1}
-      >
-        <Head variants={variants} engines={engines} />
-        <tbody>
-          {first > 0 && <tr class="spacer" style={{ height: `${first * height}px` }}></tr>}
-          {lines.slice(first, last).map((line, i) => (
-            // Elements are reused, so that a jump makes none.
-            <Line
-              key={(first + i) % (last - first)}
-              {...{ run, line, variants, engines, toggle }}
-              at={first + i + 2}
-            />
-          ))}
-          {last < lines.length && (
-            <tr class="spacer" style={{ height: `${(lines.length - last) * height}px` }}></tr>
-          )}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label="Cases"
+      kind={`grid ${compact ? 'compact' : ''} ${engines.all ? 'all' : ''}`}
+      rows={lines}
+      columns={columns}
+      part={{ ...useWindow(box, lines.length, height, paper), height, box }}
+      attributes={({ type, inside }) => ({
+        class: type === 'kind' ? 'group' : `${type === 'fold' ? 'fold' : ''} ${inside ? 'inside' : ''}`,
+      })}
+    />
   );
 }
 
@@ -431,7 +416,7 @@ function Shown({ data: given, running }) {
           <p>Change the filters above.</p>
         </Empty>
       ) : (
-        <Table
+        <Lines
           {...{ run: data.run, lines, variants: data.variants, engines, toggle, paper }}
           compact={query.density === 'compact'}
         />

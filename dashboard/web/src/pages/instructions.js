@@ -1,4 +1,5 @@
 // The code around a frame's pc: instructions where they are known, else bytes.
+import { Table } from '../table.js';
 
 /** @type {(hex: string) => string} */
 const spaced = (hex) => hex.replace(/../g, '$& ').trim();
@@ -6,40 +7,17 @@ const spaced = (hex) => hex.replace(/../g, '$& ').trim();
 /** @type {Record<string, [string, string]>} */
 const marks = { pc: ['▸', 'the pc'], call: ['↵', 'calls, and returns to the pc'] };
 
-/**
- * @param {{code: import('openapi').Code}} props
- */
-const Lines = ({ code }) => (
-  <div class="scrolls" tabindex={0} role="group" aria-label="Instructions around the pc">
-    <table class="instructions mono">
-      <thead class="sr">
-        <tr>
-          <th>mark</th>
-          <th>address</th>
-          <th>instruction</th>
-          <th>bytes</th>
-        </tr>
-      </thead>
-      <tbody>
-        {code.lines.map(({ at, bytes, text, mark }) => (
-          <tr key={at} class={mark ?? ''}>
-            <td>
-              {mark && (
-                <>
-                  <span aria-hidden="true">{marks[mark][0]}</span>
-                  <span class="sr">{marks[mark][1]}</span>
-                </>
-              )}
-            </td>
-            <td class="dim">{at}</td>
-            <td>{text}</td>
-            <td class="dim">{bytes}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-);
+/** @type {import('../table.js').Column<import('openapi').Code['lines'][number]>[]} */
+const columns = [
+  {
+    head: 'mark',
+    cell: ({ mark }) =>
+      mark && [<span aria-hidden="true">{marks[mark][0]}</span>, <span class="sr">{marks[mark][1]}</span>],
+  },
+  { head: 'address', cell: (line) => line.at, kind: 'dim' },
+  { head: 'instruction', cell: (line) => line.text },
+  { head: 'bytes', cell: (line) => line.bytes, kind: 'dim' },
+];
 
 /** @param {{evidence: import('openapi').Evidence | undefined}} props */
 export function Instructions({ evidence }) {
@@ -49,7 +27,15 @@ export function Instructions({ evidence }) {
     return (
       <>
         <h4>Code around the pc</h4>
-        <Lines code={code} />
+        <Table
+          label="Instructions around the pc"
+          kind="instructions mono"
+          bare
+          rows={code.lines}
+          columns={columns}
+          id={(line) => line.at}
+          attributes={({ mark }) => ({ class: mark ?? '' })}
+        />
         {code.note && <p class="warned small">≈ {code.note}.</p>}
       </>
     );

@@ -67,7 +67,7 @@ const tiles = [
 /** @param {{trend: import('openapi').Trend, show: (v: number) => string}} props */
 function Sparkline({ trend, show }) {
   const points = trend.points.filter((point) => point.counts !== false); // as Trend: no run of a few cases
-  if (points.length < 2) return <p class="spark none">one run so far</p>;
+  if (points.length < 2) return <p class="spark none dim small">one run so far</p>;
   const values = points.map((point) => point.value ?? 0);
   const { low, high } = trend.band;
   const spread = Math.max(...values) - Math.min(...values) || Math.abs(values[0]) * 0.02 || 1;
@@ -220,7 +220,7 @@ function Changes({ changes, run }) {
                 <li key={caseName(row)}>
                   <Verdict word={row.is ?? row.was ?? ''} />{' '}
                   <Link to={casePath(run, row)}>{caseName(row)}</Link>
-                  <span class="dim cut">{row.reason}</span>
+                  <span class="dim small cut block">{row.reason}</span>
                 </li>
               ))}
               {changes.counts[key] > 8 && <li class="dim">and {number(changes.counts[key] - 8)} more</li>}

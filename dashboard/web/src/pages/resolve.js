@@ -107,7 +107,7 @@ const StackTable = ({ stack }) => (
         cell: (f) => (
           <>
             {f.inlined && (
-              <span class="arrow" aria-hidden="true">
+              <span class="arrow dim" aria-hidden="true">
                 ↳
               </span>
             )}

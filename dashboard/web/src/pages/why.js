@@ -93,7 +93,7 @@ function Steps({ evidence, title, leads, parting, others = [] }) {
           {evidence.steps.map((step, i) => {
             const parts = step.had_run && step.text.includes(code);
             return (
-              <li key={i} class={step.had_run ? (parts ? 'parts' : '') : 'idle'}>
+              <li key={i} class={step.had_run ? (parts ? 'strong' : '') : 'idle dim'}>
                 <span aria-hidden="true">{step.had_run ? '↶' : '·'}</span>{' '}
                 <code>{step.text.replace('UWOP_', '')}</code>
                 <span class="sr">{step.had_run ? 'undone' : 'had not run'}</span>
@@ -369,7 +369,7 @@ export function Source({ artifacts, thread, columns, engines, at }) {
         <EditorName file={frame?.file} line={line} text={`${source.name}:${line}`} />{' '}
         <WebAddress url={webAddressOf(frame?.file, artifacts)} />{' '}
         {lines.length > to - from || whole ? (
-          <button class="toggle dim small" aria-pressed={whole} onClick={() => setWhole(!whole)}>
+          <button class="toggle dim small nowrap" aria-pressed={whole} onClick={() => setWhole(!whole)}>
             whole file
           </button>
         ) : null}
@@ -391,7 +391,7 @@ export function Source({ artifacts, thread, columns, engines, at }) {
             const others = [...(marks.get(n)?.keys() ?? [])].filter((row) => row !== at);
             return (
               <li key={n} class={mine ? 'marked' : others.length ? 'near' : ''}>
-                <span class="lineno">{n}</span>
+                <span class="lineno dim">{n}</span>
                 <span class="who">
                   {mine ? (
                     <Who names={mine} />
