@@ -78,6 +78,24 @@ bool query_row(struct query *q)
     return false;
 }
 
+void *query_row_of(struct query *q, void *array, uint32_t *count, size_t size)
+{
+    void **items = array;
+    if (q->room == 0) {
+        *items = NULL;
+        *count = 0;
+    }
+    if (!query_row(q))
+        return NULL;
+    void *grown = arena_reserve(q->keep, *items, &q->room, (uint64_t)*count + 1, size);
+    if (grown == NULL) {
+        (void)fault_no_memory(q->fault, "rows from the database");
+        return NULL;
+    }
+    *items = grown;
+    return (char *)grown + size * (*count)++;
+}
+
 int64_t query_get_signed(struct query *q)
 {
     return sqlite3_column_int64(q->statement, q->column++);

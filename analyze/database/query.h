@@ -22,6 +22,7 @@ struct query {
     struct text_pool *texts; /* where equal texts are one; NULL: each gets its own copy in KEEP */
     struct fault *fault;
     int bound, column;
+    uint32_t room; /* see query_row_of() */
 };
 
 /* TEXT: the number of a statement among the kind's texts. */
@@ -33,6 +34,16 @@ void query_id(struct query *q, uint64_t id); /* 0: NULL */
 void query_text(struct query *q, const char *text);
 void query_blob(struct query *q, const void *data, size_t bytes);
 bool query_row(struct query *q);
+
+/* The next row, as a new zeroed element of SIZE bytes of the array in KEEP that ARRAY points to;
+ * *COUNT grows by 1. NULL: there is no other row. The array begins empty, whatever it was:
+ *
+ *     struct hook_outcome *hook;
+ *     while ((hook = query_row_of(&q, &hooks, &count, sizeof *hook)) != NULL)
+ *         hook->scenario = query_get_text(&q);
+ */
+void *query_row_of(struct query *q, void *array, uint32_t *count, size_t size);
+
 uint64_t query_get(struct query *q);
 int64_t query_get_signed(struct query *q);
 double query_get_number(struct query *q);                   /* NULL: NaN */

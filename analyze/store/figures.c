@@ -79,32 +79,26 @@ static void read_engine_row(struct query *q, struct engine_total *t)
 enum status store_total_engines(struct store *store, uint64_t run_id, struct arena *keep,
                                 struct engine_total **out, uint32_t *count, struct fault *fault)
 {
-    uint32_t room = 0;
-    *out = NULL;
-    *count = 0;
     struct query q = begin_sums(store, run_id, SQL_READ_ENGINES, SQL_COUNT_ENGINES, keep, fault);
-    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault))
-        read_engine_row(&q, &(*out)[(*count)++]);
+    struct engine_total *total;
+    while ((total = query_row_of(&q, out, count, sizeof *total)) != NULL)
+        read_engine_row(&q, total);
     return query_end(&q);
 }
 
 enum status store_count_causes(struct store *store, uint64_t run_id, struct arena *keep,
                                struct cause_count **out, uint32_t *count, struct fault *fault)
 {
-    uint32_t room = 0;
-    *out = NULL;
-    *count = 0;
     struct query q = begin_sums(store, run_id, SQL_READ_CAUSES, SQL_COUNT_CAUSES, keep, fault);
-    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
-        struct cause_count *c = &(*out)[*count];
+    struct cause_count *c;
+    while ((c = query_row_of(&q, out, count, sizeof *c)) != NULL) {
         (void)query_get(&q); /* the run */
         const char *word = query_get_text(&q);
-        if (word == NULL || !cause_parse(word, &c->cause))
-            continue;
         c->findings = query_get(&q);
         c->cases = query_get(&q);
         c->subject_findings = query_get(&q);
-        (*count)++;
+        if (word == NULL || !cause_parse(word, &c->cause))
+            (*count)--;
     }
     return query_end(&q);
 }
@@ -112,12 +106,9 @@ enum status store_count_causes(struct store *store, uint64_t run_id, struct aren
 enum status store_read_symbols(struct store *store, uint64_t run_id, struct arena *keep,
                                struct symbol_row **out, uint32_t *count, struct fault *fault)
 {
-    uint32_t room = 0;
-    *out = NULL;
-    *count = 0;
     struct query q = begin_sums(store, run_id, SQL_READ_SYMBOLS, SQL_COUNT_SYMBOLS, keep, fault);
-    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
-        struct symbol_row *s = &(*out)[(*count)++];
+    struct symbol_row *s;
+    while ((s = query_row_of(&q, out, count, sizeof *s)) != NULL) {
         (void)query_get(&q); /* the run */
         s->module = query_get_text(&q);
         s->code_id = query_get_text(&q);
@@ -212,9 +203,7 @@ enum status store_read_trend(struct store *store, const struct trend_query *quer
                              struct arena *keep, struct trend_point **out, uint32_t *count,
                              struct fault *fault)
 {
-    uint32_t room = 0, limit = query->limit == 0 ? TREND_DEFAULT : query->limit;
-    *out = NULL;
-    *count = 0;
+    const uint32_t limit = query->limit == 0 ? TREND_DEFAULT : query->limit;
     const struct metric_query sql = query_of(query->metric);
     const bool whole = query->scenario == NULL && query->variant == NULL;
     struct query q = query_begin(store, whole ? sql.of_run : sql.of_cases, keep, fault);
@@ -226,8 +215,9 @@ enum status store_read_trend(struct store *store, const struct trend_query *quer
     query_int(&q, query->until);
     if (sql.of_cases == SQL_TREND_MEDIAN)
         query_text(&q, metric_name(query->metric));
-    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault))
-        read_trend_row(&q, query->metric, whole, &(*out)[(*count)++]);
+    struct trend_point *point;
+    while ((point = query_row_of(&q, out, count, sizeof *point)) != NULL)
+        read_trend_row(&q, query->metric, whole, point);
     for (uint32_t i = 0; i < *count / 2;
          i++) { /* the rows come newest first and are returned oldest first */
         const struct trend_point swap = (*out)[i];
@@ -240,12 +230,10 @@ enum status store_read_trend(struct store *store, const struct trend_query *quer
 static enum status list_words(struct store *store, enum sql sql, struct arena *keep,
                               const char ***out, uint32_t *count, struct fault *fault)
 {
-    uint32_t room = 0;
-    *out = NULL;
-    *count = 0;
     struct query q = query_begin(store, sql, keep, fault);
-    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault))
-        (*out)[(*count)++] = query_get_text(&q);
+    const char **word;
+    while ((word = query_row_of(&q, out, count, sizeof *word)) != NULL)
+        *word = query_get_text(&q);
     return query_end(&q);
 }
 

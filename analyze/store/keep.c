@@ -33,11 +33,9 @@ void store_put_evidence(struct store *store, uint64_t stack_id, const struct sta
 void store_read_evidence(struct store *store, uint64_t stack_id, struct stack *stack,
                          struct arena *keep, struct fault *fault)
 {
-    struct frame_evidence *rows = NULL;
-    uint32_t count = 0, room = 0;
     struct query q = query_with(store, SQL_READ_EVIDENCE, stack_id, keep, fault);
-    while (query_row(&q) && store_grow(&rows, count, &room, sizeof *rows, keep, fault)) {
-        struct frame_evidence *e = &rows[count++];
+    struct frame_evidence *e;
+    while ((e = query_row_of(&q, &stack->evidence, &stack->evidence_count, sizeof *e)) != NULL) {
         e->index = (uint32_t)query_get(&q);
         e->sp_va = query_get(&q);
         e->where = query_get_text(&q);
@@ -52,8 +50,6 @@ void store_read_evidence(struct store *store, uint64_t stack_id, struct stack *s
         e->code_aligned = query_get(&q) != 0;
     }
     (void)query_end(&q);
-    stack->evidence = rows;
-    stack->evidence_count = count;
 }
 
 /* ---- artifacts ------------------------------------------------------------------------ */
@@ -148,11 +144,10 @@ static void read_artifact_row(struct query *q, struct case_artifact *out)
 enum status store_read_files(struct store *store, struct run_case *c, struct arena *keep,
                              struct fault *fault)
 {
-    uint32_t room = 0;
     struct query q = query_with(store, SQL_READ_CASE_ARTIFACTS, c->id, keep, fault);
-    while (query_row(&q) &&
-           store_grow(&c->artifacts, c->artifact_count, &room, sizeof *c->artifacts, keep, fault))
-        read_artifact_row(&q, &c->artifacts[c->artifact_count++]);
+    struct case_artifact *a;
+    while ((a = query_row_of(&q, &c->artifacts, &c->artifact_count, sizeof *a)) != NULL)
+        read_artifact_row(&q, a);
     return query_end(&q);
 }
 

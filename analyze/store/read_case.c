@@ -125,12 +125,10 @@ static void read_claims(struct reader *r)
 static void read_findings(struct reader *r)
 {
     struct case_result *out = &r->c->result;
-    uint32_t room = 0;
     struct query q = query_with(r->store, SQL_READ_FINDINGS, r->c->id, r->keep, r->fault);
     q.texts = r->texts;
-    while (query_row(&q) && store_grow(&out->findings, out->finding_count, &room,
-                                       sizeof *out->findings, r->keep, r->fault)) {
-        struct finding *f = &out->findings[out->finding_count++];
+    struct finding *f;
+    while ((f = query_row_of(&q, &out->findings, &out->finding_count, sizeof *f)) != NULL) {
         const uint64_t level = query_get(&q);
         f->level = level <= LEVEL_LINE ? (enum finding_level)level : LEVEL_PHYSICAL;
         const char *cause = query_get_text(&q);
@@ -418,15 +416,13 @@ static void read_truth_frames(struct reader *r, struct truth_thread *t, uint32_t
 static void read_truth(struct reader *r, const int32_t *truth_of_thread)
 {
     struct truth *truth = ARENA_NEW(r->keep, struct truth);
-    uint32_t room = 0;
     if (truth == NULL) {
         (void)fault_no_memory(r->fault, "case from the database");
         return;
     }
     struct query q = query_with(r->store, SQL_READ_TRUTH_THREADS, r->c->id, r->keep, r->fault);
-    while (query_row(&q) && store_grow(&truth->threads, truth->thread_count, &room,
-                                       sizeof *truth->threads, r->keep, r->fault)) {
-        struct truth_thread *t = &truth->threads[truth->thread_count++];
+    struct truth_thread *t;
+    while ((t = query_row_of(&q, &truth->threads, &truth->thread_count, sizeof *t)) != NULL) {
         t->id = (uint32_t)query_get(&q);
         t->role = thread_role_parse(query_get_text(&q), &t->role_word);
         t->frame_count = (uint32_t)query_get(&q);
@@ -448,17 +444,15 @@ static int32_t *read_threads(struct reader *r)
 {
     struct case_result *out = &r->c->result;
     int32_t *truths = NULL;
-    uint32_t room = 0, truth_room = 0;
+    uint32_t room = 0;
     struct query q = query_with(r->store, SQL_READ_THREADS, r->c->id, r->keep, r->fault);
-    while (query_row(&q) &&
-           store_grow(&out->threads, out->thread_count, &room, sizeof *out->threads, r->keep,
-                      r->fault) &&
-           store_grow(&truths, out->thread_count, &truth_room, sizeof *truths, r->keep, r->fault)) {
-        struct thread_result *t = &out->threads[out->thread_count];
+    struct thread_result *t;
+    while ((t = query_row_of(&q, &out->threads, &out->thread_count, sizeof *t)) != NULL &&
+           store_grow(&truths, out->thread_count, &room, sizeof *truths, r->keep, r->fault)) {
         t->thread_id = (uint32_t)query_get(&q);
         t->name = query_get_text(&q);
         t->role = thread_role_parse(query_get_text(&q), &t->role_word);
-        truths[out->thread_count++] = (int32_t)query_get_signed(&q);
+        truths[out->thread_count - 1] = (int32_t)query_get_signed(&q);
         t->reference = (uint32_t)query_get(&q);
         t->row_count = (uint32_t)query_get(&q);
         t->column_count = r->c->claim_count + 1;
@@ -544,12 +538,10 @@ enum status store_read_parts(struct store *store, uint64_t case_id, unsigned par
 enum status store_list_case_ids(struct store *store, uint64_t run_id, struct arena *keep,
                                 uint64_t **out, uint32_t *count, struct fault *fault)
 {
-    uint32_t room = 0;
-    *out = NULL;
-    *count = 0;
-    struct query q = query_with(store, SQL_LIST_CASE_IDS, run_id, NULL, fault);
-    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault))
-        (*out)[(*count)++] = query_get(&q);
+    struct query q = query_with(store, SQL_LIST_CASE_IDS, run_id, keep, fault);
+    uint64_t *id;
+    while ((id = query_row_of(&q, out, count, sizeof *id)) != NULL)
+        *id = query_get(&q);
     return query_end(&q);
 }
 

@@ -27,14 +27,11 @@ enum status store_read_outcomes(struct store *store, uint64_t run_id, struct are
                                 struct run_case **out, uint32_t *count, struct fault *fault)
 {
     struct text_pool texts;
-    uint32_t room = 0;
-    *out = NULL;
-    *count = 0;
     text_pool_init(&texts, keep);
     struct query q = query_with(store, SQL_READ_OUTCOMES, run_id, keep, fault);
     q.texts = &texts;
-    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
-        struct run_case *c = &(*out)[(*count)++];
+    struct run_case *c;
+    while ((c = query_row_of(&q, out, count, sizeof *c)) != NULL) {
         c->id = query_get(&q);
         c->run_id = run_id;
         c->scenario = query_get_text(&q);

@@ -139,13 +139,12 @@ enum status store_list_runs(struct store *store, const struct run_query *query, 
 static void read_notes(struct store *store, uint64_t run_id, const char *kind, struct arena *keep,
                        struct named_version **out, uint32_t *count, struct fault *fault)
 {
-    uint32_t room = 0;
     struct query q = query_with(store, SQL_READ_RUN_NOTES, run_id, keep, fault);
     query_text(&q, kind);
-    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
-        (*out)[*count].name = query_get_text(&q);
-        (*out)[*count].version = query_get_text(&q);
-        (*count)++;
+    struct named_version *note;
+    while ((note = query_row_of(&q, out, count, sizeof *note)) != NULL) {
+        note->name = query_get_text(&q);
+        note->version = query_get_text(&q);
     }
     (void)query_end(&q);
 }
@@ -292,15 +291,12 @@ enum status store_get_baseline(struct store *store, const char *branch, const ch
 enum status store_read_hooks(struct store *store, uint64_t run_id, struct arena *keep,
                              struct hook_outcome **out, uint32_t *count, struct fault *fault)
 {
-    uint32_t room = 0;
-    *out = NULL;
-    *count = 0;
     struct text_pool texts;
     text_pool_init(&texts, keep);
     struct query q = query_with(store, SQL_READ_HOOKS, run_id, keep, fault);
     q.texts = &texts;
-    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
-        struct hook_outcome *d = &(*out)[(*count)++];
+    struct hook_outcome *d;
+    while ((d = query_row_of(&q, out, count, sizeof *d)) != NULL) {
         d->case_id = query_get(&q);
         d->scenario = query_get_text(&q);
         d->variant = query_get_text(&q);
@@ -314,12 +310,9 @@ enum status store_read_hooks(struct store *store, uint64_t run_id, struct arena 
 enum status store_read_signatures(struct store *store, uint64_t run_id, struct arena *keep,
                                   struct signature_row **out, uint32_t *count, struct fault *fault)
 {
-    uint32_t room = 0;
-    *out = NULL;
-    *count = 0;
     struct query q = query_with(store, SQL_READ_SIGNATURES, run_id, keep, fault);
-    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
-        struct signature_row *s = &(*out)[(*count)++];
+    struct signature_row *s;
+    while ((s = query_row_of(&q, out, count, sizeof *s)) != NULL) {
         s->signature = query_get_text(&q);
         s->first_run_id = query_get(&q);
         s->rank_before = (uint32_t)query_get(&q);
@@ -330,12 +323,9 @@ enum status store_read_signatures(struct store *store, uint64_t run_id, struct a
 enum status store_read_samples(struct store *store, uint64_t run_id, struct arena *keep,
                                struct bench_sample **out, uint32_t *count, struct fault *fault)
 {
-    uint32_t room = 0;
-    *out = NULL;
-    *count = 0;
     struct query q = query_with(store, SQL_READ_SAMPLES, run_id, keep, fault);
-    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
-        struct bench_sample *s = &(*out)[(*count)++];
+    struct bench_sample *s;
+    while ((s = query_row_of(&q, out, count, sizeof *s)) != NULL) {
         s->lane = bench_lane_parse(query_get_text(&q));
         s->stage = bench_stage_parse(query_get_text(&q));
         s->cold = query_get(&q) != 0;
@@ -348,12 +338,9 @@ enum status store_read_samples(struct store *store, uint64_t run_id, struct aren
 enum status store_read_bench_cases(struct store *store, uint64_t run_id, struct arena *keep,
                                    struct bench_case **out, uint32_t *count, struct fault *fault)
 {
-    uint32_t room = 0;
-    *out = NULL;
-    *count = 0;
     struct query q = query_with(store, SQL_READ_BENCH_CASES, run_id, keep, fault);
-    while (query_row(&q) && store_grow(out, *count, &room, sizeof **out, keep, fault)) {
-        struct bench_case *c = &(*out)[(*count)++];
+    struct bench_case *c;
+    while ((c = query_row_of(&q, out, count, sizeof *c)) != NULL) {
         c->process = (uint32_t)query_get(&q);
         c->scenario = query_get_text(&q);
         c->variant = query_get_text(&q);
