@@ -24,6 +24,8 @@ enum field {
 #define PIECE_FIELDS SCOPE_BACK /* those before it */
 
 struct header {
+    const char *name; /* of the procedure */
+    uint32_t bytes;   /* of its code */
     uint32_t pieces, name_base;
     uint8_t width[FIELDS]; /* in bytes */
     uint8_t piece_bytes, scope_bytes;
@@ -119,13 +121,13 @@ static uint8_t width_of(uint32_t most)
     return (uint8_t)((most != 0) + (most >> 8 != 0) + (most >> 16 != 0) + (most >> 24 != 0));
 }
 
-/* The header of what the worker has made of one procedure. */
+/* The header of what the worker has made of one procedure, but for its name and size. */
 static struct header measure(const struct piece_worker *worker)
 {
     const struct piece *pieces = worker->pieces.at;
     const struct scope_slot *scopes = worker->scopes.at;
     uint32_t most[FIELDS] = {0}, values[FIELDS] = {0}, start = 0;
-    struct header header = {0, UINT32_MAX, {0}, 0, 0};
+    struct header header = {.name_base = UINT32_MAX};
     for (uint32_t i = 0; i < worker->pieces.count; i++) {
         start += piece_step(pieces[i]);
         if (repeats(pieces, i))
@@ -149,11 +151,11 @@ static struct header measure(const struct piece_worker *worker)
 }
 
 /* Returns the number of what is packed; 0: out of memory. */
-static uint32_t pack(struct pdb_known *known)
+static uint32_t pack(struct pdb_known *known, const char *name, uint32_t code_bytes)
 {
     struct piece_worker *worker = &known->worker;
     const struct piece *pieces = worker->pieces.at;
-    const struct header header = measure(worker);
+    struct header header = measure(worker);
     const uint64_t bytes = sizeof header + (uint64_t)header.pieces * header.piece_bytes +
                            (uint64_t)worker->scopes.count * header.scope_bytes;
     const uint64_t end = known->packed.count + bytes + LOAD_SLACK;
@@ -163,6 +165,8 @@ static uint32_t pack(struct pdb_known *known)
     if (packed == NULL)
         return 0;
     known->packed.at = packed;
+    header.name = name;
+    header.bytes = code_bytes;
     uint8_t *to = packed + known->packed.count;
     memcpy(to, &header, sizeof header);
     to += sizeof header;
@@ -183,7 +187,7 @@ static uint32_t pack(struct pdb_known *known)
 }
 
 uint32_t pdb_known_procedure(struct pdb_known *known, struct piece_module *module,
-                             const struct pdb_procedure *procedure)
+                             const struct pdb_procedure *procedure, const char *name)
 {
     struct piece_worker *worker = &known->worker;
     const struct pdb_place zero = {procedure->start.section, 0};
@@ -199,7 +203,7 @@ uint32_t pdb_known_procedure(struct pdb_known *known, struct piece_module *modul
     memset(&worker->now, 0, sizeof worker->now);
     const bool done = !worker->failed && worker->pieces.count != 0;
     worker->failed = false;
-    return done ? pack(known) : 0;
+    return done ? pack(known, name, procedure->bytes) : 0;
 }
 
 /* ---- answers ---- */
@@ -236,6 +240,8 @@ uint32_t pdb_known_frames(struct pdb_known *known, uint32_t number, uint32_t dis
     const uint32_t left = known->packed.count - (number - 1);
     will_read(at, left < SOON_BYTES ? left : SOON_BYTES);
     memcpy(&h, at, sizeof h);
+    if (distance >= h.bytes)
+        return 0;
     at += sizeof h;
     const uint8_t *scopes = at + (size_t)h.pieces * h.piece_bytes;
     at = piece_at(&h, at, distance) + h.width[PIECE_START];
@@ -251,8 +257,10 @@ uint32_t pdb_known_frames(struct pdb_known *known, uint32_t number, uint32_t dis
         memset(frame, 0, sizeof *frame);
         frame->file = texts[files[field(at, h.width[SCOPE_FILE])]].at;
         frame->line = line;
-        if (back == 0)
+        if (back == 0) {
+            frame->function = h.name;
             return count;
+        }
         frame->inlined = true;
         frame->function = name != 0 ? texts[h.name_base + name - 1].at : NULL;
         line = field(at + h.width[SCOPE_FILE], h.width[SCOPE_LINE]);

@@ -29,14 +29,14 @@ void pdb_known_forget(struct pdb_known *known);
  * it adds. False: out of memory. */
 bool pdb_known_module(struct pdb_known *known, struct piece_module *module);
 
-/* Packs PROCEDURE of a prepared module. Returns a number for pdb_known_frames(), valid until
- * pdb_known_forget(); 0: it cannot be packed, ask the unit. */
+/* Packs PROCEDURE of a prepared module, with its NAME, which is kept by address. Returns a number
+ * for pdb_known_frames(), valid until pdb_known_forget(); 0: it cannot be packed, ask the unit. */
 uint32_t pdb_known_procedure(struct pdb_known *known, struct piece_module *module,
-                             const struct pdb_procedure *procedure);
+                             const struct pdb_procedure *procedure, const char *name);
 
-/* Fills lines, files and the names of inlined functions of the frames DISTANCE bytes after the
- * start of the procedure with that NUMBER; the last one is the procedure. Returns their number, at
- * least 1. Strings live until pdb_known_close(). */
+/* Fills lines, files and functions of the frames DISTANCE bytes after the start of the procedure
+ * with that NUMBER; the last one is the procedure. Returns their number; 0: the procedure has
+ * fewer bytes. Strings live until pdb_known_close(). */
 uint32_t pdb_known_frames(struct pdb_known *known, uint32_t number, uint32_t distance,
                           struct symbol_frame out[SYMBOL_FRAMES_MAX]);
 

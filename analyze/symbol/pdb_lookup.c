@@ -31,20 +31,14 @@ enum {
 
 #define LARGE_FILE_BYTES ((size_t)96 << 20)
 
-struct known_code {
-    uint32_t start, end; /* in its section */
-    uint32_t number;     /* of pdb_known_frames(); 0: ask the unit */
-    uint32_t code;       /* of the unit */
-    const char *name;
-};
-
 /* What each answer of a packed module needs comes first: of a large PDB it is in no cache. */
 struct module_read {
-    struct known_code *codes; /* by place; NULL: not packed */
-    uint32_t *starts;         /* of them, if they are of one section and none reaches into another;
-                               * NULL: search own.codes */
+    uint32_t *numbers; /* of pdb_known_frames(), for each of own.codes; 0: ask the unit; NULL: not
+                        * packed */
+    uint32_t *starts;  /* of own.codes, just before their numbers, if they are of one section and
+                        * none reaches into another; NULL: search own.codes */
     const char *compiland;
-    uint32_t count;   /* of codes */
+    uint32_t count;   /* of own.codes */
     uint32_t uses;    /* questions */
     uint16_t section; /* of STARTS */
     bool is_damaged;
@@ -164,32 +158,24 @@ static const char *name_of(struct pdb_lookup *lookup, const struct pdb_unit *uni
     return name == procedure->name && lookup->map != NULL ? arena_string(&names->keep, name) : name;
 }
 
-static void pack_code(struct pdb_lookup *lookup, struct module_read *module,
-                      const struct span *span, struct known_code *out)
+static uint32_t pack_code(struct pdb_lookup *lookup, struct module_read *module, uint32_t code)
 {
     const struct pdb_unit *unit = &module->own.unit;
     struct pdb_procedure procedure;
-    *out = (struct known_code){span->start, span->end, 0, span->number, NULL};
-    if (!pdb_unit_procedure(unit, span->number, &procedure))
-        return;
-    out->number = pdb_known_procedure(&lookup->known, &module->own, &procedure);
-    if (out->number != 0)
-        out->name = name_of(lookup, unit, &procedure);
+    return pdb_unit_procedure(unit, code, &procedure)
+               ? pdb_known_procedure(&lookup->known, &module->own, &procedure,
+                                     name_of(lookup, unit, &procedure))
+               : 0;
 }
 
-/* Lists the starts of a module's codes if a search in them alone finds the one of a place. */
-static void list_starts(struct pdb_lookup *lookup, struct module_read *module)
+/* True if a search in the starts of a module's codes alone finds the one of a place. */
+static bool starts_suffice(const struct buffer *codes)
 {
-    const uint32_t count = module->own.codes.count;
-    const struct span *spans = module->own.codes.at;
-    for (uint32_t i = 1; i < count; i++)
+    const struct span *spans = codes->at;
+    for (uint32_t i = 1; i < codes->count; i++)
         if (spans[i].section != spans[0].section || spans[i - 1].end > spans[i].start)
-            return;
-    uint32_t *starts = count != 0 ? ARENA_ARRAY(&lookup->keep, count, uint32_t) : NULL;
-    for (uint32_t i = 0; starts != NULL && i < count; i++)
-        starts[i] = spans[i].start;
-    module->section = count != 0 ? spans[0].section : 0;
-    module->starts = starts;
+            return false;
+    return codes->count != 0;
 }
 
 /* Packs all procedures of a module: a module of a large file is read once more for it, and its
@@ -201,16 +187,21 @@ static void pack_module(struct pdb_lookup *lookup, struct module_read *module)
         return;
     const uint32_t count = module->own.codes.count;
     const struct span *spans = module->own.codes.at;
-    struct known_code *codes = ARENA_ARRAY(&lookup->keep, (size_t)count + 1, struct known_code);
-    if (codes == NULL)
+    uint32_t *starts = ARENA_ARRAY(&lookup->keep, 2 * (size_t)count + 1, uint32_t);
+    if (starts == NULL)
         return;
-    for (uint32_t i = 0; i < count; i++)
-        pack_code(lookup, module, &spans[i], &codes[i]);
-    list_starts(lookup, module);
+    for (uint32_t i = 0; i < count; i++) {
+        starts[i] = spans[i].start;
+        starts[count + i] = pack_code(lookup, module, spans[i].number);
+    }
+    if (starts_suffice(&module->own.codes)) {
+        module->section = spans[0].section;
+        module->starts = starts;
+    }
     index_module_shrink(&module->own);
     lookup->table_bytes += index_module_bytes(&module->own);
     module->count = count;
-    module->codes = codes;
+    module->numbers = starts + count;
 }
 
 static bool packing_pays(const struct pdb_lookup *lookup, const struct module_read *module)
@@ -241,10 +232,10 @@ static struct module_read *module_of(struct pdb_lookup *lookup, uint32_t number)
         module->compiland = module->own.unit.module.name;
         module->is_damaged = module->own.unit.is_damaged;
     }
-    if (module->codes == NULL)
+    if (module->numbers == NULL)
         count_read(lookup);
     module->uses++;
-    if (module->codes == NULL && !module->tried && packing_pays(lookup, module))
+    if (module->numbers == NULL && !module->tried && packing_pays(lookup, module))
         pack_module(lookup, module);
     return module;
 }
@@ -255,7 +246,8 @@ static const struct pdb_unit *unit_of(struct pdb_lookup *lookup, uint32_t number
     return module != NULL ? &module->own.unit : NULL;
 }
 
-/* As pdb_unit_code_at(), of a packed module: an index of its codes. */
+/* As pdb_unit_code_at(), of a packed module: an index of own.codes. Where their starts suffice,
+ * what is there may have ended before PLACE. */
 static int64_t known_at(const struct module_read *module, struct pdb_place place)
 {
     const struct buffer *codes = &module->own.codes;
@@ -264,11 +256,10 @@ static int64_t known_at(const struct module_read *module, struct pdb_place place
     if (module->starts != NULL) {
         if (place.section != module->section)
             return -1;
-        will_read(module->starts, module->count * sizeof *module->starts);
-        found = (int64_t)array_upper(module->starts, module->count, sizeof *module->starts,
-                                     sizeof *module->starts, place.offset) -
-                1;
-        return found >= 0 && place.offset < module->codes[found].end ? found : -1;
+        will_read(module->starts, 2 * (size_t)module->count * sizeof *module->starts);
+        return (int64_t)array_upper(module->starts, module->count, sizeof *module->starts,
+                                    sizeof *module->starts, place.offset) -
+               1;
     }
     for (uint32_t i = index_first_span(codes, place.section, place.offset);
          i < codes->count && spans[i].section == place.section && spans[i].start <= place.offset;
@@ -353,28 +344,31 @@ static uint32_t frames_in_procedure(struct pdb_lookup *lookup, const struct modu
     return depth + 1;
 }
 
+/* The frames of code AT of a packed module; 0: it has ended before PLACE. */
 static uint32_t frames_in_known(struct pdb_lookup *lookup, const struct module_read *module,
-                                const struct known_code *known, struct pdb_place place,
-                                struct symbol_frame *out)
+                                int64_t at, struct pdb_place place, struct symbol_frame *out)
 {
-    const uint32_t distance = place.offset - known->start;
-    if (known->number == 0)
-        return frames_in_procedure(lookup, module, known->code, place, out);
-    const uint32_t depth = pdb_known_frames(&lookup->known, known->number, distance, out) - 1;
-    out[depth].function = known->name;
-    complete(module, distance, depth, out);
-    return depth + 1;
+    const struct span *span = (const struct span *)module->own.codes.at + at;
+    if (module->numbers[at] == 0)
+        return place.offset < span->end
+                   ? frames_in_procedure(lookup, module, span->number, place, out)
+                   : 0;
+    const uint32_t start = module->starts != NULL ? module->starts[at] : span->start;
+    const uint32_t distance = place.offset - start;
+    const uint32_t count = pdb_known_frames(&lookup->known, module->numbers[at], distance, out);
+    if (count != 0)
+        complete(module, distance, count - 1, out);
+    return count;
 }
 
 /* The frames of a code of MODULE that contains PLACE; false: there is none. */
 static bool frames_in_module(struct pdb_lookup *lookup, const struct module_read *module,
                              struct pdb_place place, struct symbol_frame *out, uint32_t *count)
 {
-    if (module->codes != NULL) {
+    if (module->numbers != NULL) {
         const int64_t at = known_at(module, place);
-        if (at >= 0)
-            *count = frames_in_known(lookup, module, &module->codes[at], place, out);
-        return at >= 0;
+        *count = at >= 0 ? frames_in_known(lookup, module, at, place, out) : 0;
+        return *count != 0;
     }
     const int64_t code = pdb_unit_code_at(&module->own.unit, place);
     if (code >= 0)
