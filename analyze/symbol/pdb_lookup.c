@@ -25,7 +25,7 @@ enum {
     EXPECTED_QUESTIONS = 5,    /* for each module: each is packed at its first question */
     KEYS_AFTER = 256,          /* questions, and one for so many contributions: */
     KEYS_CONTRIBUTIONS = 16,   /* a table of their starts costs that many searches */
-    READS_EACH = 16, /* of modules of a large file, until one looks how much of it is mapped */
+    READS_EACH = 4, /* of modules of a large file, until one looks how much of it is mapped */
     MEMORY_BYTES_MAX = 96 << 20, /* above it, with what is kept, that is given back */
 };
 
