@@ -15,19 +15,28 @@ struct groups_of {
     const struct case_groups *groups;
 };
 
-/* "since run 5 (c0ffee123456) · right: offset:rtl"; NULL: neither is known. */
+/* TEXT, which is NULL or begins, and one part more: "LABELPART", if there is a PART. */
+static const char *add_part(const char *text, const char *label, const char *part,
+                            struct arena *keep)
+{
+    if (text_or_empty(part)[0] == '\0')
+        return text;
+    return arena_printf(keep, "%s%s%s%s", text_or_empty(text), text != NULL ? " · " : "", label,
+                        part);
+}
+
+/* "blame: walk of dump (9) · since run 5 (c0ffee123456) · right: offset:rtl"; NULL: all unknown. */
 static const char *note_of(const struct failure *f, const char *right, struct arena *keep)
 {
     const char *since = NULL;
     if (f->since.failing_run != 0)
-        since = arena_printf(keep, "since run %" PRIu64 "%s%.12s%s", f->since.failing_run,
+        since = arena_printf(keep, "%" PRIu64 "%s%.12s%s", f->since.failing_run,
                              f->since.failing_commit != NULL ? " (" : "",
                              text_or_empty(f->since.failing_commit),
                              f->since.failing_commit != NULL ? ")" : "");
-    if (right == NULL)
-        return since;
-    return arena_printf(keep, "%s%sright: %s", text_or_empty(since), since != NULL ? " · " : "",
-                        right);
+    const char *note = add_part(NULL, "blame: ", failure_blames_text(f, keep), keep);
+    note = add_part(note, "since run ", since, keep);
+    return add_part(note, "right: ", right, keep);
 }
 
 static void failing_entry(const void *rows, size_t at, struct arena *keep, struct sheet_entry *out)
@@ -35,18 +44,14 @@ static void failing_entry(const void *rows, size_t at, struct arena *keep, struc
     const struct groups_of *of = rows;
     const struct case_group *group = &of->groups->rows[at];
     const struct run_case *first = group->cases[0];
-    const char *blames = failure_blames_text(group->failure, keep);
     out->ink = INK_BAD;
     out->head = arena_printf(keep, "%s %s  %u case%s: ", verdict_glyph(first->result.verdict),
                              verdict_name(first->result.verdict), group->count,
                              group->count == 1 ? "" : "s");
-    out->text =
-        arena_printf(keep, "%s%s%s%s", group->failure->shows,
-                     text_or_empty(blames)[0] != '\0' ? "; blame: " : "", text_or_empty(blames),
-                     group->failure->elsewhere == 0
-                         ? ""
-                         : text_or_empty(arena_printf(keep, "; in %u it shows in another way",
-                                                      group->failure->elsewhere)));
+    out->text = group->failure->shows;
+    if (group->failure->elsewhere > 0)
+        out->text = arena_printf(keep, "%s; in %u it shows in another way", out->text,
+                                 group->failure->elsewhere);
     out->most = 2;
     out->why = arena_printf(keep, "%s: %s",
                             text_or_empty(summary_names(of->report, group, NAMES_SHOWN, keep)),

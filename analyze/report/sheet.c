@@ -225,6 +225,14 @@ static void put_entry(struct sheet *s, const struct sheet_entry *e)
     sheet_put(s, "\n");
 }
 
+static void print_line(struct sheet *s, const char *text)
+{
+    if (text == NULL || text[0] == 0)
+        return;
+    page_cell(&s->page, INK_PLAIN, 2, "");
+    page_wrap(&s->page, INK_DIM, 2, text);
+}
+
 static void print_entry(struct sheet *s, const struct sheet_entry *e)
 {
     uint32_t indent = e->indent;
@@ -238,14 +246,15 @@ static void print_entry(struct sheet *s, const struct sheet_entry *e)
         page_cell(&s->page, INK_PLAIN, (int)in, "");
         page_wrap_most(&s->page, INK_PLAIN, in, e->most, e->why);
     }
-    if (e->note == NULL && e->command == NULL)
-        return;
-    const char *note = e->command == NULL
-                           ? e->note
-                           : arena_printf(s->keep, "%s%smore: %s", e->note != NULL ? e->note : "",
-                                          e->note != NULL ? " · " : "", e->command);
-    page_cell(&s->page, INK_PLAIN, 2, "");
-    page_wrap(&s->page, INK_DIM, 2, note != NULL ? note : "");
+    const char *command = e->command != NULL ? arena_printf(s->keep, "more: %s", e->command) : NULL;
+    const char *note = e->note;
+    if (note != NULL && command != NULL &&
+        2 + text_width(note) + text_width(" · ") + text_width(command) <= s->page.columns) {
+        note = arena_printf(s->keep, "%s · %s", note, command);
+        command = NULL;
+    }
+    print_line(s, note);
+    print_line(s, command); /* whole, if it fits: a shell reads no line that is broken */
 }
 
 static void write_entry(struct sheet *s, const struct sheet_entry *e)
