@@ -138,12 +138,27 @@ static bool same_case(const struct diff_case *x, const struct diff_case *y)
     return strcmp(x->scenario, y->scenario) == 0 && strcmp(x->variant, y->variant) == 0;
 }
 
-/* A case that one run repeated more often than the other counts as neither added nor gone. */
-static bool is_other_repeat(const struct diff_case *c, const struct diff_case *const *others,
-                            uint32_t count, uint32_t near)
+/* Where another repeat of C is among OTHERS, which are sorted and have C's place at NEAR; COUNT:
+ * nowhere. */
+static uint32_t place_of_repeat(const struct diff_case *c, const struct diff_case *const *others,
+                                uint32_t count, uint32_t near)
 {
-    return (near < count && same_case(c, others[near])) ||
-           (near > 0 && same_case(c, others[near - 1]));
+    if (near < count && same_case(c, others[near]))
+        return near;
+    return near > 0 && same_case(c, others[near - 1]) ? near - 1 : count;
+}
+
+/* [i]: a repeat of CASES[i], which are sorted, fails. */
+static bool *failing(const struct diff_case *const *cases, uint32_t count, struct arena *keep)
+{
+    bool *out = ARENA_ARRAY(keep, (size_t)count + 1, bool);
+    for (uint32_t i = 0, end = 0; out != NULL && i < count; i = end) {
+        bool fails = false;
+        for (; end < count && same_case(cases[i], cases[end]); end++)
+            fails = fails || run_verdict_fails(cases[end]->verdict);
+        memset(out + i, fails, end - i);
+    }
+    return out;
 }
 
 static const struct diff_case *case_of(const struct diff_row *row)
@@ -165,12 +180,15 @@ static void count_rows(struct run_diff *out)
     }
 }
 
+/* A case that one run repeated more often than the other counts as neither added nor gone, and as
+ * new only if it fails and no repeat failed before. */
 static bool diff_cases(const struct diff_side *a, const struct diff_side *b, struct arena *keep,
                        struct run_diff *out)
 {
     const struct diff_case **left = sorted(a, keep), **right = sorted(b, keep);
+    const bool *failed = left != NULL ? failing(left, a->count, keep) : NULL;
     out->rows = ARENA_ARRAY(keep, (size_t)a->count + b->count + 1, struct diff_row);
-    if (left == NULL || right == NULL || out->rows == NULL)
+    if (failed == NULL || right == NULL || out->rows == NULL)
         return false;
     for (uint32_t i = 0, k = 0; i < a->count || k < b->count;) {
         int order = i == a->count ? 1 : -1;
@@ -178,14 +196,16 @@ static bool diff_cases(const struct diff_side *a, const struct diff_side *b, str
             order = by_name(&left[i], &right[k]);
         struct diff_row row = {.a = order <= 0 ? left[i] : NULL, .b = order >= 0 ? right[k] : NULL};
         row.group = group_of(row.a, row.b);
-        bool other_repeat = false;
-        if (order < 0)
-            other_repeat = is_other_repeat(left[i], right, b->count, k);
-        else if (order > 0)
-            other_repeat = is_other_repeat(right[k], left, a->count, i);
+        bool counted = true;
+        if (order < 0) {
+            counted = place_of_repeat(left[i], right, b->count, k) == b->count;
+        } else if (order > 0) {
+            const uint32_t at = place_of_repeat(right[k], left, a->count, i);
+            counted = at == a->count || (row.group == DIFF_NEW && !failed[at]);
+        }
         i += order <= 0;
         k += order >= 0;
-        if (!other_repeat || row.group == DIFF_NEW)
+        if (counted)
             out->rows[out->row_count++] = row;
     }
     count_rows(out);

@@ -155,7 +155,7 @@ void difference_write_changes(struct json *j, const struct run_diff *diff, uint3
             continue;
         json_key_array(j, diff_group_name((enum diff_group)g));
         for (uint32_t i = 0; i < diff->row_count && (rows_max == 0 || written < rows_max); i++)
-            if (diff->rows[i].group == (enum diff_group)g) {
+            if (diff->rows[i].group == (enum diff_group)g && diff->rows[i].counts) {
                 write_change(j, &diff->rows[i]);
                 written++;
             }
@@ -243,6 +243,7 @@ void difference_write_json(struct json *j, const struct difference *d, uint32_t 
     json_key(j, "changes");
     difference_write_changes(j, &d->diff, rows_max);
     write_cases(j, &d->diff, rows_max);
+    json_key_uint(j, "broke", d->clusters.cases);
     json_key(j, "clusters");
     clusters_write_json(j, &d->clusters);
     write_times(j, "timing", &d->diff);

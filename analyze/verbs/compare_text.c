@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "model/command_line.h"
 #include "report/words.h"
 
 enum { ROWS_MOST = 200, CLUSTERS_MOST = 20, OPEN_ROWS = 10, NAMES_MOST = 2, REASON_BYTES = 200 };
@@ -130,9 +131,11 @@ static void put_clusters(struct sheet *s, const struct difference *d)
     table.left += count - shown;
     sheet_table_end(s, &table);
     const struct diff_case *first = d->clusters.rows[0].example;
+    char *name = arena_printf(s->keep, "%s.%s", first->scenario, first->variant);
+    if (name == NULL)
+        return;
     const char *parts[] = {
-        "To see the first one: ",
-        arena_printf(s->keep, "twinstack run -k %s.%s", first->scenario, first->variant),
+        "To see the first one: ", command_line_join(1, &name, "run -k", s->keep),
         first->folder != NULL ? ", or its sealed case: " : ".",
         first->folder != NULL ? arena_printf(s->keep, "twinstack check %s", first->folder) : NULL,
         "."};
@@ -241,7 +244,7 @@ static uint32_t gather(const struct run_diff *d, const struct compare_only *only
     if (wanted == NULL || *out == NULL)
         return 0;
     for (uint32_t i = 0; i < d->row_count; i++)
-        if (is_row(only, d->rows[i].group))
+        if (d->rows[i].counts && is_row(only, d->rows[i].group))
             wanted[count++] = &d->rows[i];
     array_sort(wanted, count, sizeof *wanted, by_what_is_said);
     for (uint32_t i = 0; i < count; i++) {

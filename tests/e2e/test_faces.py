@@ -5,6 +5,7 @@ with damaged cases."""
 import collections
 import contextlib
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -27,11 +28,11 @@ SHARES = {"exact": ("exact", "judged"), "top1": ("top1", "judged"), "top3": ("to
 
 
 class Faces(e2e.Case):
-    def seed(self, runs, cases, big):
+    def seed(self, runs, cases, big, *more):
         self.db = self.folder / "runs.db"
         if not SEED.exists():
             self.skipTest("seed_store is not built")
-        subprocess.run([SEED, self.db, str(runs), str(cases), str(big)], check=True, capture_output=True)
+        subprocess.run([SEED, self.db, str(runs), str(cases), str(big), *more], check=True, capture_output=True)
 
     def sql(self, statement, *values):
         with contextlib.closing(sqlite3.connect(self.db)) as db, db:
@@ -245,6 +246,104 @@ class Faces(e2e.Case):
                     self.sql("INSERT INTO sample SELECT max(id), ?, ?, 'total', 0, ?, ? FROM run",
                              round_ + (20 if ns > 1000 else 0), subject, round_, ns)
             self.assertEqual(change(), "same")
+
+    def red_day(self):
+        """A run of which every case fails twice, by one of two faults, after one that has some failures. Two scenarios are accepted."""
+        self.seed(2, 24, 48, "red")
+        run = self.sql("SELECT max(id) FROM run")[0][0]
+        scope = f"run_id = {run} AND scenario IN ('spin', 'recursion')"
+        self.sql(f"UPDATE crash_case SET verdict = 'XFAIL', known_id = 'slow-' || scenario WHERE {scope}")
+        self.sql("DELETE FROM run_verdict WHERE run_id = ?", run)
+        self.sql(f"INSERT INTO run_verdict SELECT {run}, verdict, count(*) FROM crash_case WHERE run_id = {run} GROUP BY 2")
+        blocks = [f"[slow-{name}]\nscope: {name}.*\ncause: dump=*\nreason: seen\nexpires: 2099-01-01\n" for name in ("spin", "recursion", "idle")]
+        self.sql("UPDATE run SET known_text = ? WHERE id = ?", "\n".join(blocks), run)
+        self.cases = {key: [] for key in (1, run)}
+        for each, scenario, variant, verdict, signature in self.sql(
+                "SELECT run_id, scenario, variant, verdict, signature FROM crash_case WHERE run_id IN (1, ?) ORDER BY id", run):
+            self.cases[each].append((f"{scenario}.{variant}", verdict, signature))
+        return run
+
+    def test_two_runs_have_the_same_counts_on_every_face(self):
+        """Compare counts a case once, however often it ran; what is new is what did not fail before."""
+        run = self.red_day()
+        failed = {name for name, verdict, _ in self.cases[1] if verdict == "FAIL"}
+        fails = [name for name, verdict, _ in self.cases[run] if verdict == "FAIL"]
+        fresh, again = set(fails) - failed, set(fails) & failed
+        self.assertEqual([bool(fresh), bool(again), len(fails) > len(set(fails))], [True] * 3)
+        with self.dashboard() as get:
+            shown, overview = get(f"/api/v1/compare?a=1&b={run}"), get("/api/v1/overview")
+            queue = get("/api/v1/runs/latest/queue?new=1&limit=1")
+        printed = json.loads(self.run_db("compare", "1", str(run), "--json", exit_code=1).stdout)
+        self.assertEqual(printed, shown)
+        counts = shown["totals"]
+        otherwise = sum(row["is"] == "FAIL" for row in shown["changes"]["changed"])
+        self.assertEqual([counts["new"], otherwise + counts["still"]], [len(fresh), len(again)])
+        for face in (shown["changes"], overview["changes"]):
+            self.assertEqual(face["counts"], counts)
+            for group in set(counts) - {"same"}:
+                names = [f"{row['scenario']}.{row['variant']}" for row in face[group]]
+                self.assertEqual([len(names), len(set(names))], [counts[group]] * 2, group)
+        self.assertEqual(shown["broke"], len(set(fails)) - counts["still"])
+        self.assertEqual([overview["wrong"]["new"], queue["total"]], [sum(name in fresh for name in fails)] * 2)
+        said = self.run_db("compare", "1", str(run), exit_code=1).stdout
+        markdown = self.run_db("compare", "1", str(run), "--markdown", exit_code=1).stdout
+        head = f"{counts['new']} new, {counts['fixed']} fixed, {counts['changed']} changed"
+        for face in (said, markdown):
+            self.assertIn(head, face)
+            self.assertIn(f"{shown['broke']} cases broke.", face)
+        self.assertIn(f"{counts['new']} cases fail that did not", shown["sentence"])
+        gate = json.loads(self.run_db("gate", "latest", "--against", "1", "--json", exit_code=1).stdout)
+        check = next(each for each in gate["checks"] if each["name"] == "new failures")
+        self.assertIn(f"{counts['new'] + otherwise} new since run 1", check["said"])
+
+    def test_problems_differences_and_acceptances_have_the_same_counts_on_every_face(self):
+        run = self.red_day()
+        fails, accepted = ([row for row in self.cases[run] if row[1] == verdict] for verdict in ("FAIL", "XFAIL"))
+        summary = self.folder / "step.md"
+        text = self.run_twinstack("report", "latest", "--db", self.db, "--columns", "80", "--exit-zero", env={**os.environ, "GITHUB_STEP_SUMMARY": str(summary)}).stdout
+        step = summary.read_text(encoding="utf-8").replace("\\", "")
+        with self.dashboard() as get:
+            problems = get("/api/v1/overview")["wrong"]["problems"]
+            groups, signatures, known = (get(f"/api/v1/{view}?run=latest") if view else get("/api/v1/runs/latest")["failing"]
+                                         for view in ("", "signatures", "known"))
+            for problem in problems:
+                queue = get(f"/api/v1/runs/latest/queue?problem={problem['key']}&limit=1")
+                self.assertEqual([queue["total"], queue["problem"]["cases"]], [problem["cases"]] * 2)
+        self.assertEqual(sum(problem["cases"] for problem in problems), len(fails))
+        self.assertEqual([(group["key"], group["cases"]) for group in groups], [(problem["key"], problem["cases"]) for problem in problems])
+        flat = " ".join(text.split())
+        for problem in problems:
+            said = f"{problem['cases']} cases: {problem['sentence']}"
+            self.assertIn(said, flat)
+            self.assertIn(said, step)
+            self.assertIn(f"blame: {problem['blames'][0]['blame']} ({problem['blames'][0]['cases']})", flat)
+        for face in (text, step):
+            self.assertIn(f"{len(self.cases[run])} cases: {len(fails)} FAIL, {len(accepted)} XFAIL", face)
+        self.assertIn(f"FAIL, {len(fails)} of {len(self.cases[run])} cases fail", step)
+        stored = collections.Counter(row[2] for row in self.cases[run] if row[2])
+        self.assertEqual([signatures["total"], {row["signature"]: row["cases"] for row in signatures["signatures"]}], [len(stored), stored])
+        self.assertEqual({item["id"]: item["hits"] for item in known["items"]},
+                         {f"slow-{name}": sum(row[0].startswith(f"{name}.") for row in accepted) for name in ("spin", "recursion", "idle")})
+        self.assertEqual([known["hits_total"], len(known["hits"])], [len(accepted)] * 2)
+
+    def test_the_history_of_a_case_is_what_its_runs_say(self):
+        run = self.red_day()
+        reports = {each: json.loads(self.run_db("report", str(each), "--json", "--exit-zero").stdout)["cases"] for each in (1, 2, run)}
+        with self.dashboard() as get:
+            for name in ("null_write", "spin"):
+                shown = get(f"/api/v1/cases/{name}/ob2")
+                mine = [(each, case) for each, cases in reports.items() for case in cases if (case["scenario"], case["variant"]) == (name, "ob2")]
+                self.assertEqual(shown["total"], len(mine))
+                for each, (owner, case) in zip(reversed(shown["cases"]), mine):
+                    self.assertEqual([each["run"], *(each[key] for key in ("repeat", "verdict", "reason", "signature", "known_id", "scores"))],
+                                     [owner, *(case[key] for key in ("repeat", "verdict", "reason", "signature", "known_id", "scores"))])
+                    self.assertEqual(each["findings"], len(case["findings"]))
+                newest = mine[-1][1]
+                self.assertEqual({key: shown["newest"][key] for key in ("verdict", "scores", "findings", "timing")},
+                                 {key: newest[key] for key in ("verdict", "scores", "findings", "timing")})
+                for metric, trend in shown["trends"].items():
+                    points = get(f"/api/v1/trend?metric={metric}&scenario={name}&variant=ob2")["trend"]["points"]
+                    self.assertEqual(*([[point[key] for key in ("run", "value", "count")] for point in face] for face in (trend["points"], points)), metric)
 
     def test_a_regraded_run_claims_nothing_for_cases_that_are_gone_or_damaged(self):
         self.seed(1, 12, 0)

@@ -44,7 +44,7 @@ test('overview_and_compare_show_two_problems', async () => {
   // Compare counts a case that ran twenty times once.
   for (const [path, one, two] of /** @type {[string, number, number][]} */ ([
     ['/', 360, 120],
-    ['/compare/3/4', 20, 7],
+    ['/compare/3/4', 18, 6],
   ])) {
     const page = await open(path);
     const shown = await lines(page);
@@ -61,6 +61,21 @@ test('overview_and_compare_show_two_problems', async () => {
     await axeFindsNothing(page, path);
     await closePage(page);
   }
+});
+
+test('each_case_that_changed_is_listed_once', async () => {
+  const page = await open('/');
+  const fresh = page.locator('.panel.bad', { hasText: 'New failures' });
+  const names = await fresh.locator('li a').allInnerTexts();
+  same(names.length, 9, 'eight cases and the rest');
+  same(new Set(names.map((name) => name.replace(/#.*/, '').trim())).size, 9, `${names}`);
+  const count = Number(await fresh.locator('h2 .count').innerText());
+  same(names.at(-1), `and ${count - 8} more`, 'with as many as it says');
+  await fresh.locator('li a').last().click();
+  await page.waitForURL('**/compare/1/4');
+  await says(page, '.verdictline', `${count} cases fail that did not, 5 cases differ for another reason`);
+  await says(page, 'main', 'What broke 2 problems in 24 cases', 'each case is new or has another reason');
+  await closePage(page);
 });
 
 test('what_is_wrong_and_what_is_not_agreed_are_two_counts', async () => {
@@ -146,7 +161,7 @@ test('a_problem_has_its_page_with_only_its_cases', async () => {
 });
 
 test('the_row_that_went_wrong_shows_the_step_where_the_walks_part', async () => {
-  const page = await open('/runs/4/mismatches');
+  const page = await open('/runs/4/mismatches/abort_call.ob0');
   await page.keyboard.press('e');
   await page.waitForURL('**frame=*');
   await becomes(() => page.locator('.steps .strong').count(), 1, 'one code');

@@ -1,9 +1,8 @@
-/* Known mismatches, two runs compared, signatures. */
+/* Known mismatches, signatures. */
 #include <stdio.h>
 #include <string.h>
 
 #include "compare/known.h"
-#include "compare/run_diff.h"
 #include "compare/signature.h"
 #include "make_run.h"
 #include "test.h"
@@ -466,49 +465,6 @@ TEST(cases_are_accepted_together)
     for (uint32_t i = 0; i < MANY; i++)
         CHECK_STR(verdict_name(many[i].result.verdict), want[i] != NULL ? want[i] : "XFAIL");
     CHECK_EQ(list.items[0].in_scope, MANY - 1);
-    arena_free(&keep);
-}
-
-TEST(two_runs_environment_first)
-{
-    struct arena keep;
-    struct run_info a, b;
-    struct run_case x[MADE_CASES + 2], y[MADE_CASES + 1];
-    struct run_diff diff;
-    struct fault fault = FAULT_INIT;
-    arena_init(&keep, 0);
-    make_run(&keep, &a, x);
-    make_run(&keep, &b, y);
-    b.compiler = "clang 20.0.0";
-    y[0].result.verdict = VERDICT_FAIL; /* new   */
-    y[2].result.verdict = VERDICT_PASS; /* fixed */
-    y[5].scenario = "renamed";          /* gone and added */
-    x[6] = x[1];                        /* a repeat that the other run lacks is neither */
-    x[6].repeat = 1;
-    x[7] = x[6]; /* an accepted failure is not fixed */
-    x[7].scenario = "accepted";
-    x[7].result.verdict = VERDICT_FAIL;
-    y[6] = x[7];
-    y[6].result.verdict = VERDICT_XFAIL;
-    y[1].result.scores[0].state = STACK_BLOCKED; /* the time of a failed stack is not compared */
-    struct diff_side before, now;
-    REQUIRE(diff_side_of(&a, x, MADE_CASES + 2, &keep, &before, &fault) == ERR_NONE);
-    REQUIRE(diff_side_of(&b, y, MADE_CASES + 1, &keep, &now, &fault) == ERR_NONE);
-    REQUIRE(run_diff_make(&before, &now, NULL, &keep, &diff, &fault) == ERR_NONE);
-    CHECK_EQ(diff.counts[DIFF_ACCEPTED], 1);
-    CHECK_EQ(diff.fact_count, 1);
-    CHECK_STR(diff.facts[0].name, "compiler");
-    CHECK_STR(diff.facts[0].b, "clang 20.0.0");
-    CHECK_EQ(diff.counts[DIFF_NEW], 1);
-    CHECK_EQ(diff.counts[DIFF_FIXED], 1);
-    CHECK_EQ(diff.counts[DIFF_GONE], 1);
-    CHECK_EQ(diff.counts[DIFF_ADDED], 1);
-    CHECK_EQ(diff.counts[DIFF_STILL], 1); /* the case with ERROR */
-    CHECK_EQ(diff.counts[DIFF_SAME], 2);
-    REQUIRE(diff.time_count > 0);
-    CHECK_EQ(diff.times[0].cases, 3); /* only stacks that both runs have */
-    CHECK_NEAR(diff.times[0].ratio, 1, 1e-9);
-    CHECK_STR(change_name(diff.times[0].change.change), "too_few");
     arena_free(&keep);
 }
 

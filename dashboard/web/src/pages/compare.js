@@ -28,11 +28,12 @@ import {
 
 const PICK_RUNS = 200; // as an offline file carries them
 
-/** @type {['new' | 'fixed' | 'changed' | 'gone' | 'added' | 'still', string][]} */
+/** @type {['new' | 'fixed' | 'changed' | 'accepted' | 'gone' | 'added' | 'still', string][]} */
 const groups = [
   ['new', 'New failures'],
   ['fixed', 'Fixed'],
   ['changed', 'Another verdict or reason'],
+  ['accepted', 'Failed, and are accepted now'],
   ['gone', 'Gone'],
   ['added', 'Added'],
   ['still', 'Still failing'],
@@ -251,11 +252,7 @@ export function Compare({ a, b }) {
                 <h2 class="section">
                   What broke{' '}
                   <span class="count dim">
-                    {plural(found.clusters.length, 'problem')} in{' '}
-                    {plural(
-                      found.clusters.reduce((sum, group) => sum + group.cases, 0),
-                      'case',
-                    )}
+                    {plural(found.clusters.length, 'problem')} in {plural(found.broke, 'case')}, each once
                   </span>
                 </h2>
                 <CaseGroups groups={found.clusters} run={found.b.id} />

@@ -179,7 +179,7 @@ const Signature = ({ row, run }) => (
   <>
     <span class="mono wrap">{row.signature}</span>
     <br />
-    <span class="dim">{row.reason}</span>
+    <span class="dim">e.g. {row.reason}</span>
     {row.first_run && (
       <>
         <br />
@@ -247,7 +247,7 @@ export function Signatures() {
                           {caseName(c)}
                         </Link>
                       ))}
-                      {row.cases > 3 ? <span class="dim">and {row.cases - 3} more</span> : null}
+                      {row.cases > 3 ? <span class="dim">and {number(row.cases - 3)} more</span> : null}
                     </>
                   ),
                   label: '',

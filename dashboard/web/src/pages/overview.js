@@ -203,8 +203,8 @@ const groups = [
   ['still', 'Still failing', ''],
 ];
 
-/** @param {{changes: import('openapi').Changes, run: number}} props */
-function Changes({ changes, run }) {
+/** @param {{changes: import('openapi').Changes, baseline: number | null, run: number}} props */
+function Changes({ changes, baseline, run }) {
   return (
     <div class="columns">
       {groups.map(([key, title, kind]) => (
@@ -223,7 +223,11 @@ function Changes({ changes, run }) {
                   <span class="dim small cut block">{row.reason}</span>
                 </li>
               ))}
-              {changes.counts[key] > 8 && <li class="dim">and {number(changes.counts[key] - 8)} more</li>}
+              {changes.counts[key] > 8 && (
+                <li>
+                  <Link to={`/compare/${baseline}/${run}`}>and {number(changes.counts[key] - 8)} more</Link>
+                </li>
+              )}
             </ul>
           )}
         </section>
@@ -361,13 +365,14 @@ function Details({ data, run }) {
         {data.baseline ? (
           <>
             Since the baseline, <Link to={`/compare/${data.baseline}/${run.id}`}>run {data.baseline}</Link>
+            <span class="dim">: each case once, however often it ran</span>
           </>
         ) : (
           'Since the baseline'
         )}
       </h2>
       {data.changes ? (
-        <Changes changes={data.changes} run={run.id} />
+        <Changes changes={data.changes} baseline={data.baseline} run={run.id} />
       ) : (
         <p class="dim">
           No baseline is set: <Command>twinstack baseline set {run.id}</Command> makes this run the one to
