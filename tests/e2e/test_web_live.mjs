@@ -137,6 +137,18 @@ const gridOf = (run, query) => fetchData(server.base, '/api/v1/runs/{run}/grid',
 const shown = async (page) =>
   (await page.locator('.grid tbody th.mono').allTextContents()).map((name) => name.trim());
 
+/** Adds up the layout shifts of PAGE from now on.
+ * @param {Page} page */
+const watchShifts = (page) =>
+  page.evaluate(() => {
+    let sum = 0;
+    new PerformanceObserver((list) => {
+      for (const shift of /** @type {any[]} */ (list.getEntries()))
+        sum += shift.hadRecentInput ? 0 : shift.value;
+      document.documentElement.dataset.shift = String(sum);
+    }).observe({ type: 'layout-shift' });
+  });
+
 test('a_run_shows_from_before_its_first_case_to_its_end', async () => {
   hold();
   go('list');
@@ -154,6 +166,7 @@ test('a_run_shows_from_before_its_first_case_to_its_end', async () => {
   await page.click('.live a');
   await page.waitForURL('**/runs/1');
   await says(page, '.progress', '0 of 3 cases', 'before the first case');
+  await watchShifts(page);
   await shot(page, 'live-before');
   go('alpha');
   await says(page, '.progress', '1 of 3 cases', 'the first case');
@@ -175,6 +188,10 @@ test('a_run_shows_from_before_its_first_case_to_its_end', async () => {
   await becomes(() => page.locator('.progress').count(), 0, 'no progress of a run that ended');
   await becomes(() => grids.at(-1), '', 'a run that ended is fetched whole');
   await becomes(async () => (await shown(page)).sort(), CASES, 'with all of its cases');
+  await says(page, 'main', 'What fails, and why', 'below them what they add up to');
+  const moved = await page.evaluate(() => Number(document.documentElement.dataset.shift ?? 0));
+  check(moved <= 0.1, `from before its first case to its end: layout shift ${moved}`);
+  await shot(page, 'live-end');
   same(page.complaints, [], 'complaints');
   await closePage(page);
 });

@@ -241,8 +241,28 @@ function NotShown({ groups }) {
 }
 
 /** @param {{data: RunData}} props */
+const Figures = ({ data }) => (
+  <>
+    <Failing groups={data.failing} left={data.failing_left} run={data.run.id} />
+    <Accuracy accuracy={data.accuracy} />
+    <h2 class="section">
+      Engines against the <Term name="truth" />
+    </h2>
+    <Engines rows={data.engines} />
+    <Headline headline={data.headline} />
+    <Speed speed={data.speed} />
+    <NotShown groups={data.not_shown} />
+  </>
+);
+
+/**
+ * Who watches a run sees its cases, and then below them what they add up to: nothing moves.
+ * @param {{data: RunData}} props
+ */
 function Shown({ data }) {
   const { run } = data;
+  const running = run.state === 'running';
+  const [watched] = useState(running);
   return (
     <>
       <section class="strip box">
@@ -261,25 +281,27 @@ function Shown({ data }) {
         </p>
       ) : null}
       <Progress run={run} />
-      <Failing groups={data.failing} left={data.failing_left} run={run.id} />
-      <Accuracy accuracy={data.accuracy} />
-      <h2 class="section">
-        Engines against the <Term name="truth" />
-      </h2>
-      <Engines rows={data.engines} />
-      <Headline headline={data.headline} />
-      <Speed speed={data.speed} />
-      <NotShown groups={data.not_shown} />
+      {watched && run.state === 'complete' ? (
+        <p class="ended" role="status">
+          The run has ended: its figures are below its cases.
+        </p>
+      ) : null}
+      {watched ? null : <Figures data={data} />}
       <h2 class="section">Cases</h2>
       <Later>
         {() => (
           <>
-            <Grid run={run.id} running={run.state === 'running'} />
-            <h2 class="section">
-              <Term name="cause">Causes</Term> of differences
-            </h2>
-            <Causes rows={data.causes} run={run.id} />
-            <ManagedStacks phases={run.managed_stacks} />
+            <Grid run={run.id} running={running} />
+            {watched && !running ? <Figures data={data} /> : null}
+            {running ? null : (
+              <>
+                <h2 class="section">
+                  <Term name="cause">Causes</Term> of differences
+                </h2>
+                <Causes rows={data.causes} run={run.id} />
+                <ManagedStacks phases={run.managed_stacks} />
+              </>
+            )}
             <Environment run={run} />
           </>
         )}
@@ -327,7 +349,7 @@ export function Run({ run }) {
         </>
       }
     >
-      <Loaded from={data}>{(found) => <Shown data={found} />}</Loaded>
+      <Loaded from={data}>{(found) => <Shown key={found.run.id} data={found} />}</Loaded>
     </Page>
   );
 }
