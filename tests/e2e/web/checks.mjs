@@ -113,6 +113,7 @@ export async function printsWhole(page, what, where) {
         part.clientHeight > 0
       );
     });
+    const cells = [...document.querySelectorAll('main td, main td *')];
     const texts = []; // without the time of printing, which may be a minute later on paper
     const walk = document.createTreeWalker(one('main'), NodeFilter.SHOW_TEXT);
     for (let text = walk.nextNode(); text; text = walk.nextNode()) {
@@ -128,6 +129,12 @@ export async function printsWhole(page, what, where) {
       folded: document.querySelectorAll('details:not([open])').length,
       cut: cut.map((part) => `${part.localName}.${part.className}`),
       ground: getComputedStyle(document.body).backgroundColor,
+      large: cells
+        .filter((part) => parseFloat(getComputedStyle(part).fontSize) > 10)
+        .map((part) => `${part.localName}.${part.className}`),
+      headings: [...document.querySelectorAll('main h2')]
+        .filter(shows)
+        .map((head) => head.textContent?.trim()),
       words: texts.flatMap((text) => text.match(/[\w.!:-]{4,}/g) ?? []),
     };
   });
@@ -135,12 +142,20 @@ export async function printsWhole(page, what, where) {
   const date = /20\d\d-\d\d-\d\d \d\d:\d\d UTC/;
   check(found.said.includes(where) && date.test(found.said), found.said);
   same([found.rail, found.folded, found.unnumbered, found.cut], [false, 0, 0, []], what);
+  same(found.large, [], `${what}: larger than the text of its cell`);
   same(found.ground, 'rgb(255, 255, 255)', `${what}: white`);
   await shot(page, `${what}-print`, { fullPage: true });
   await page.setViewportSize(WIDE); // paper does not have the size of the window
   const pdf = await page.pdf({ format: 'A4', printBackground: true });
   writeFileSync(join(build, 'screenshots', `${what}.pdf`), pdf);
-  const text = plain(textOf(pdf));
+  const sheets = textOf(pdf).split('\f');
+  const ends = sheets.map((sheet) => sheet.trimEnd().split('\n').at(-1)?.trim());
+  same(
+    ends.filter((line) => line && found.headings.includes(line)),
+    [],
+    `${what}: headings at the end of a sheet`,
+  );
+  const text = plain(sheets.join(''));
   check(
     text.includes(plain(where)) && /20\d\d-\d\d-\d\d\d\d:\d\dUTC/.test(text),
     `${what}: ${text.slice(0, 400)}`,
