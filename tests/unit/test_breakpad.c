@@ -218,7 +218,6 @@ TEST(damaged_lines_cost_themselves)
         {"an address of 65 bits", "PUBLIC 10000000000000000 0 far"},
         {"a call with half a range", "FUNC 1 1 0 f\nINLINE 0 1 0 0 10 1 20 zz"},
         {"a range that wraps", "FUNC 1 1 0 f\nffffffffffffffff 2 1 0"},
-        {"an empty line range", "FUNC 1 1 0 f\n1 0 1 0"},
         {"a line number of 33 bits", "FUNC 1 1 0 f\n1 1 4294967296 0"},
         {"STACK of an unknown kind", "STACK XYZ 1 2"},
     };
@@ -230,6 +229,30 @@ TEST(damaged_lines_cost_themselves)
                                    "MODULE Linux x86 ABC0 m\n%s\nPUBLIC 5 0 good\n", rows[i].line);
         open_text(text, (size_t)bytes, &file);
         CHECK_EQ(file.damaged, 1);
+        describe(&file, 6, shown, sizeof shown);
+        CHECK_STR(shown, "good ?:0 public");
+        breakpad_close(&file);
+    }
+}
+
+/* crash.sym, which Breakpad wrote by DIA, has 35 of them. */
+TEST(what_covers_no_code_is_no_damage)
+{
+    static const struct {
+        const char *name, *line;
+    } rows[] = {
+        {"a line", "FUNC 1 1 0 f\n1 0 1 0"},
+        {"a call", "FUNC 1 1 0 f\nINLINE 0 1 0 0 1 0"},
+        {"STACK WIN", "STACK WIN 4 1 0 0 0 0 0 0 0 1 $eip 4 + ^ ="},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct breakpad file;
+        char text[512], shown[128];
+        test_row(rows[i].name);
+        const int bytes = snprintf(text, sizeof text,
+                                   "MODULE Linux x86 ABC0 m\n%s\nPUBLIC 5 0 good\n", rows[i].line);
+        open_text(text, (size_t)bytes, &file);
+        CHECK_EQ(file.damaged, 0);
         describe(&file, 6, shown, sizeof shown);
         CHECK_STR(shown, "good ?:0 public");
         breakpad_close(&file);

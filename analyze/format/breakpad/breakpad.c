@@ -213,9 +213,10 @@ static enum breakpad_parsed read_line(struct breakpad *file, struct breakpad_wor
     struct breakpad_line entry;
     uint64_t bytes;
     if (file->function_count == 0 || !next_hex(&w, &entry.rva) || !next_hex(&w, &bytes) ||
-        !next_number(&w, &entry.line) || !next_number(&w, &entry.file) ||
-        !end_of(entry.rva, bytes, &entry.end))
+        !next_number(&w, &entry.line) || !next_number(&w, &entry.file))
         return PARSED_DAMAGED;
+    if (!end_of(entry.rva, bytes, &entry.end))
+        return bytes == 0 ? PARSED : PARSED_DAMAGED; /* DIA has lines without code */
     if (!MORE(file, line, lines))
         return PARSED_NO_MEMORY;
     file->lines[file->line_count++] = entry;
