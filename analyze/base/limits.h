@@ -26,7 +26,7 @@ enum {
     LIMIT_THREADS = 4096,               /* threads of one process                               */
     LIMIT_LINE_BYTES = 1 << 20,         /* one input line of `resolve`                          */
     LIMIT_POINTER_BYTES = 4096,         /* a file.ptr of a symbol server                        */
-    LIMIT_JSON_DEPTH = 128              /* nesting of JSON, whose parser recurses on any thread */
+    LIMIT_JSON_DEPTH = 256              /* nesting of JSON, whose parser recurses on any thread */
 };
 
 #define LIMIT_ARENA_BYTES ((size_t)4 << 30)      /* one arena by default                        */

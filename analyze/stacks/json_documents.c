@@ -108,6 +108,8 @@ static void start_object(struct stack_input *input, const cJSON *object, struct 
     input->thread = input->walk = NULL;
     input->modules = NULL;
     input->images = NULL;
+    input->facts.of = NULL;
+    input->object_label = NULL;
     input->many = false;
     if (!cJSON_IsObject(object)) {
         fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "stack", "expected an object");
@@ -123,7 +125,9 @@ static void start_object(struct stack_input *input, const cJSON *object, struct 
         (*input->reader)->begin(input, fault);
     if (fault->code != ERR_NONE)
         return;
-    if ((*input->reader)->first_walk != NULL) {
+    if ((*input->reader)->next_walk != NULL) {
+        input->walk = (*input->reader)->next_walk(input);
+    } else if ((*input->reader)->first_walk != NULL) {
         input->walk = (*input->reader)->first_walk(object);
     } else if (cJSON_IsArray(threads)) {
         seek_walk(input, threads->child);
@@ -140,7 +144,9 @@ static void start_object(struct stack_input *input, const cJSON *object, struct 
 static void next_walk(struct stack_input *input)
 {
     const cJSON *walk = input->walk;
-    if (walk == input->object)
+    if ((*input->reader)->next_walk != NULL)
+        input->walk = (*input->reader)->next_walk(input);
+    else if (walk == input->object)
         input->walk = NULL;
     else if (walk != input->thread && walk->next != NULL)
         input->walk = walk->next;

@@ -20,7 +20,8 @@ void json_end_walk(struct stack_input *input, struct arena *keep, struct stack *
 /* The images that an object lists, in scratch: read once, for any number of frames. */
 struct json_image {
     const cJSON *object;
-    uint64_t start_va, bytes; /* 0: not stated */
+    uint64_t start_va, bytes;    /* 0: not stated */
+    const struct module *module; /* once it was needed, as the notation reads it */
 };
 
 struct json_images {
@@ -29,15 +30,15 @@ struct json_images {
     uint32_t count;
 };
 
-/* Those in LIST, whose addresses and sizes are members of these names; NULL: not read. Fails:
- * ERR_LIMIT, ERR_MALFORMED, ERR_MEMORY. */
-const struct json_images *json_images(struct stack_input *input, const cJSON *list,
-                                      const char *start, const char *bytes, struct fault *fault);
+/* Those in LIST, whose addresses, sizes or last addresses are members of these names; NULL: not
+ * read. Fails: ERR_LIMIT, ERR_MALFORMED, ERR_MEMORY. */
+struct json_images *json_images(struct stack_input *input, const cJSON *list, const char *start,
+                                const char *bytes, const char *last, struct fault *fault);
 
 /* The image of a number. NULL: there is none. */
-const struct json_image *json_image(const struct json_images *images, uint64_t index);
+struct json_image *json_image(const struct json_images *images, uint64_t index);
 
 /* The image that holds VA; one without a size ends where the next one begins. NULL: none. */
-const struct json_image *json_image_at(const struct json_images *images, uint64_t va);
+struct json_image *json_image_at(const struct json_images *images, uint64_t va);
 
 #endif

@@ -10,9 +10,9 @@ static int compare_starts(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-static const struct json_images *read_images(struct stack_input *input, const cJSON *list,
-                                             const char *start, const char *bytes,
-                                             struct fault *fault)
+static struct json_images *read_images(struct stack_input *input, const cJSON *list,
+                                       const char *start, const char *bytes, const char *last,
+                                       struct fault *fault)
 {
     struct json_images *images = ARENA_NEW(&input->scratch, struct json_images);
     const size_t count = cJSON_IsArray(list) ? (size_t)cJSON_GetArraySize(list) : 0;
@@ -34,26 +34,29 @@ static const struct json_images *read_images(struct stack_input *input, const cJ
         image->object = object;
         image->start_va = start != NULL ? json_get_hex(object, start, 0, fault) : 0;
         image->bytes = bytes != NULL ? json_get_uint(object, bytes, 0, fault) : 0;
+        const uint64_t last_va = last != NULL ? json_get_hex(object, last, 0, fault) : 0;
+        if (last_va > image->start_va)
+            image->bytes = last_va - image->start_va + 1;
         images->by_start[images->count++] = image;
     }
     array_sort(images->by_start, images->count, sizeof *images->by_start, compare_starts);
     return images;
 }
 
-const struct json_images *json_images(struct stack_input *input, const cJSON *list,
-                                      const char *start, const char *bytes, struct fault *fault)
+struct json_images *json_images(struct stack_input *input, const cJSON *list, const char *start,
+                                const char *bytes, const char *last, struct fault *fault)
 {
     if (input->images == NULL || input->images->list != list)
-        input->images = read_images(input, list, start, bytes, fault);
+        input->images = read_images(input, list, start, bytes, last, fault);
     return input->images;
 }
 
-const struct json_image *json_image(const struct json_images *images, uint64_t index)
+struct json_image *json_image(const struct json_images *images, uint64_t index)
 {
     return images != NULL && index < images->count ? &images->items[index] : NULL;
 }
 
-const struct json_image *json_image_at(const struct json_images *images, uint64_t va)
+struct json_image *json_image_at(const struct json_images *images, uint64_t va)
 {
     uint32_t low = 0, high = images != NULL ? images->count : 0;
     while (low < high) {
@@ -63,7 +66,7 @@ const struct json_image *json_image_at(const struct json_images *images, uint64_
         else
             high = middle;
     }
-    const struct json_image *image = low > 0 ? images->by_start[low - 1] : NULL;
+    struct json_image *image = low > 0 ? images->by_start[low - 1] : NULL;
     return image != NULL && (image->bytes == 0 || va - image->start_va < image->bytes) ? image
                                                                                        : NULL;
 }

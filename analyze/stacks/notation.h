@@ -30,6 +30,8 @@ struct notation {
 
     bool (*is_object)(const cJSON *object);
     const cJSON *(*first_walk)(const cJSON *object); /* of stacks that are not in `threads`; NULL */
+    const cJSON *(*next_walk)(
+        struct stack_input *input); /* of those that are in no one list; NULL */
     void (*begin)(struct stack_input *input, struct fault *fault); /* of an object; NULL: nothing */
     void (*read_walk)(struct stack_input *input, const cJSON *walk, struct arena *keep,
                       struct stack_item *out);
@@ -46,6 +48,7 @@ struct notation {
     ROW(images)                                                                                    \
     ROW(tecken)                                                                                    \
     ROW(createdump)                                                                                \
+    ROW(reports)                                                                                   \
     ROW(rust)                                                                                      \
     ROW(json)                                                                                      \
     ROW(json_lines)                                                                                \

@@ -57,22 +57,25 @@ static bool is_object(const cJSON *object)
 }
 
 /* IMAGE as a module; NULL: it has no name. */
-static const struct module *module_of(struct stack_input *input, const cJSON *image,
-                                      struct arena *keep, struct fault *fault)
+static const struct module *module_of(struct stack_input *input, struct json_image *from,
+                                      struct fault *fault)
 {
+    struct arena *scratch = &input->scratch;
+    const cJSON *image = from->object;
+    if (from->module != NULL)
+        return from->module;
     const bool is_apple = member(image, "filename") == NULL;
-    const char *name = json_get_string(image, is_apple ? "name" : "filename", keep, fault);
+    const char *name = json_get_string(image, is_apple ? "name" : "filename", scratch, fault);
     if (name == NULL)
-        name = json_get_string(image, "path", keep, fault);
-    return name == NULL
-               ? NULL
-               : spelled_image(input, path_base(name),
-                               json_get_string(image, "code_id", keep, fault),
-                               json_get_string(image, is_apple ? "uuid" : "debug_id", keep, fault));
+        name = json_get_string(image, "path", scratch, fault);
+    if (name != NULL)
+        from->module =
+            spelled_image(input, path_base(name), json_get_string(image, "code_id", scratch, fault),
+                          json_get_string(image, is_apple ? "uuid" : "debug_id", scratch, fault));
+    return from->module;
 }
 
-static void read_frame(struct stack_input *input, const cJSON *from,
-                       const struct json_images *images, struct arena *keep, struct fault *fault)
+static void read_frame(struct stack_input *input, const cJSON *from, struct fault *fault)
 {
     struct frame frame = {.kind = input->builder.count == 0 ? PC_INTERRUPTED : PC_RETURN,
                           .found_by = FOUND_GIVEN,
@@ -80,12 +83,12 @@ static void read_frame(struct stack_input *input, const cJSON *from,
     const bool is_apple = member(from, "imageOffset") != NULL;
     const uint64_t index =
         json_get_uint(from, is_apple ? "imageIndex" : "module_index", UINT64_MAX, fault);
-    const struct json_image *image = json_image(images, index);
+    struct json_image *image = json_image(input->images, index);
     frame.pc_va = is_apple ? 0 : json_get_hex(from, "ip", 0, fault);
     frame.offset = is_apple ? json_get_uint(from, "imageOffset", 0, fault) : frame.pc_va;
     const uint64_t base_va = image != NULL ? image->start_va : 0;
     if (image != NULL && (is_apple || frame.pc_va >= base_va))
-        frame.module = module_of(input, image->object, keep, fault);
+        frame.module = module_of(input, image, fault);
     frame.module_name = frame.module != NULL ? frame.module->name : NULL;
     frame.offset -= frame.module != NULL ? base_va : 0;
     builder_add(&input->builder, frame);
@@ -105,20 +108,19 @@ static void begin(struct stack_input *input, struct fault *fault)
         crashed < INT32_MAX
             ? cJSON_GetArrayItem(list_of(input->object, "threads", "threads"), (int)crashed)
             : NULL;
+    (void)json_images(input, list_of(input->object, "modules", "usedImages"),
+                      inner != NULL ? "base_addr" : NULL, NULL, NULL, fault);
 }
 
 static void read_walk(struct stack_input *input, const cJSON *walk, struct arena *keep,
                       struct stack_item *out)
 {
-    const cJSON *list = list_of(input->object, "modules", "usedImages");
     const cJSON *frames = member(walk, "frames"), *frame;
-    const struct json_images *images = json_images(
-        input, list, mozilla(input->object) != NULL ? "base_addr" : NULL, NULL, &out->fault);
     cJSON_ArrayForEach(frame, frames)
     {
         if (out->fault.code != ERR_NONE)
             break;
-        read_frame(input, frame, images, keep, &out->fault);
+        read_frame(input, frame, &out->fault);
     }
     json_end_walk(input, keep, &out->stack, &out->fault);
     out->crashed_first = true;

@@ -59,6 +59,19 @@ static void list_modules(struct stack_input *input, struct fault *fault)
     }
     array_sort(list->items, list->count, sizeof *list->items, compare_modules);
     input->modules = list;
+    input->object_label = json_get_string(input->object, "label", &input->scratch, fault);
+}
+
+static const struct json_facts *read_facts(struct stack_input *input, struct fault *fault)
+{
+    const cJSON *thread = input->thread != NULL ? input->thread : input->object;
+    if (input->facts.of != thread)
+        input->facts =
+            (struct json_facts){.of = thread,
+                                .id = json_get_uint(thread, "id", 0, fault),
+                                .name = json_get_string(thread, "name", &input->scratch, fault),
+                                .role = json_get_string(thread, "role", &input->scratch, fault)};
+    return &input->facts;
 }
 
 static const struct module *read_module(struct json_module *item, struct arena *keep,
@@ -173,6 +186,10 @@ static void read_frame(struct stack_input *input, const cJSON *object, struct ar
         frame.offset =
             json_get_hex(object, "address", json_get_hex(object, "offset", 0, fault), fault);
         frame.pc_va = frame.offset;
+        if (gap == NULL && offset == NULL &&
+            cJSON_GetObjectItemCaseSensitive(object, "address") == NULL)
+            fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "frame",
+                           "a frame needs an `offset` in a `module`, or an `address`");
     }
     builder_add(&input->builder, frame);
 }
@@ -223,15 +240,15 @@ static void read_evidence(const cJSON *rows, struct arena *keep, struct stack *o
 static void name_stack(struct stack_input *input, const cJSON *walk, struct arena *keep,
                        struct stack *out, struct fault *fault)
 {
-    const cJSON *thread = input->thread != NULL ? input->thread : input->object;
+    const struct json_facts *facts = read_facts(input, fault);
     const char *walker = json_get_string(walk, "walker", keep, fault);
     const char *label = json_get_string(walk, "label", keep, fault);
 
     if (label == NULL)
-        label = json_get_string(input->object, "label", keep, fault);
-    out->thread_id = (uint32_t)json_get_uint(thread, "id", 0, fault);
-    out->thread_name = json_get_string(thread, "name", keep, fault);
-    stack_set_role_text(out, json_get_string(thread, "role", keep, fault));
+        label = arena_string(keep, input->object_label);
+    out->thread_id = (uint32_t)facts->id;
+    out->thread_name = arena_string(keep, facts->name);
+    stack_set_role_text(out, facts->role);
     stack_set_stop_text(out, json_get_string(walk, "stop", keep, fault));
     out->walk_ns = json_get_uint(walk, "walk_ns", 0, fault);
     out->sample = (uint32_t)json_get_uint(walk, "sample", 0, fault);

@@ -95,6 +95,15 @@ static enum status read_frame(const cJSON *from, uint32_t index, struct growing 
     return ERR_NONE;
 }
 
+static enum cpu cpu_of(const cJSON *object, struct arena *arena, struct fault *fault)
+{
+    const cJSON *system = json_get_object(object, "system_info", fault);
+    const int known =
+        name_index(rust_cpus, CPU_COUNT,
+                   system != NULL ? json_get_string(system, "cpu_arch", arena, fault) : NULL);
+    return known >= 0 ? (enum cpu)known : CPU_UNKNOWN;
+}
+
 /* The crashed thread is stated by its place in the list. */
 static void begin(struct stack_input *input, struct fault *fault)
 {
@@ -103,24 +112,16 @@ static void begin(struct stack_input *input, struct fault *fault)
     const uint64_t crashed =
         crash != NULL ? json_get_uint(crash, "crashing_thread", UINT64_MAX, fault) : UINT64_MAX;
     input->suspect = crashed < INT32_MAX ? cJSON_GetArrayItem(threads, (int)crashed) : NULL;
+    input->call_back = rust_back(cpu_of(input->object, &input->scratch, fault));
     if (threads == NULL && fault->code == ERR_NONE)
         fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "threads of rust-minidump's JSON");
-}
-
-static enum cpu cpu_of(const cJSON *object, struct arena *keep, struct fault *fault)
-{
-    const cJSON *system = json_get_object(object, "system_info", fault);
-    const int known =
-        name_index(rust_cpus, CPU_COUNT,
-                   system != NULL ? json_get_string(system, "cpu_arch", keep, fault) : NULL);
-    return known >= 0 ? (enum cpu)known : CPU_UNKNOWN;
 }
 
 static void read_walk(struct stack_input *input, const cJSON *walk, struct arena *keep,
                       struct stack_item *out)
 {
     struct fault *fault = &out->fault;
-    struct growing g = {.keep = keep, .back = rust_back(cpu_of(input->object, keep, fault))};
+    struct growing g = {.keep = keep, .back = input->call_back};
     const cJSON *frames = json_get_array(walk, "frames", fault), *row;
     uint32_t index = 0;
 

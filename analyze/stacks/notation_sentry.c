@@ -55,29 +55,43 @@ static uint64_t relative_to(const char *mode)
                : UINT64_MAX;
 }
 
+static void begin(struct stack_input *input, struct fault *fault)
+{
+    const cJSON *meta = json_get_object(input->object, "debug_meta", fault);
+    (void)json_images(input,
+                      meta != NULL ? json_get_array(meta, "images", fault)
+                                   : json_get_array(input->object, "modules", fault),
+                      "image_addr", "image_size", NULL, fault);
+}
+
+static const struct module *module_of(struct stack_input *input, struct json_image *image,
+                                      struct fault *fault)
+{
+    struct arena *scratch = &input->scratch;
+    if (image->module != NULL)
+        return image->module;
+    const char *name = json_get_string(image->object, "code_file", scratch, fault);
+    if (name == NULL)
+        name = json_get_string(image->object, "debug_file", scratch, fault);
+    if (name != NULL)
+        image->module = spelled_image(input, path_base(name),
+                                      json_get_string(image->object, "code_id", scratch, fault),
+                                      json_get_string(image->object, "debug_id", scratch, fault));
+    return image->module;
+}
+
 /* The module of a frame at VA, whose address mode is MODE. NULL: none. *BASE_VA is what the address
  * counts from. */
 static const struct module *module_at(struct stack_input *input, uint64_t va, const char *mode,
-                                      uint64_t *base_va, struct arena *keep, struct fault *fault)
+                                      uint64_t *base_va, struct fault *fault)
 {
-    const cJSON *meta = json_get_object(input->object, "debug_meta", fault);
-    const cJSON *images = meta != NULL ? json_get_array(meta, "images", fault)
-                                       : json_get_array(input->object, "modules", fault);
     const uint64_t index = relative_to(mode);
-    const struct json_images *read = json_images(input, images, "image_addr", "image_size", fault);
-    const struct json_image *image =
-        index != UINT64_MAX ? json_image(read, index) : json_image_at(read, va);
-    if (image == NULL)
-        return NULL;
-    const char *name = json_get_string(image->object, "code_file", keep, fault);
-    if (name == NULL)
-        name = json_get_string(image->object, "debug_file", keep, fault);
-    if (name == NULL)
-        return NULL;
-    *base_va = index != UINT64_MAX ? 0 : image->start_va;
-    return spelled_image(input, path_base(name),
-                         json_get_string(image->object, "code_id", keep, fault),
-                         json_get_string(image->object, "debug_id", keep, fault));
+    struct json_image *image =
+        index != UINT64_MAX ? json_image(input->images, index) : json_image_at(input->images, va);
+    const struct module *module = image != NULL ? module_of(input, image, fault) : NULL;
+    if (module != NULL)
+        *base_va = index != UINT64_MAX ? 0 : image->start_va;
+    return module;
 }
 
 static void read_frame(struct stack_input *input, const cJSON *from, struct arena *keep,
@@ -94,7 +108,7 @@ static void read_frame(struct stack_input *input, const cJSON *from, struct aren
                           .line = (uint32_t)json_get_uint(from, "lineno", 0, fault)};
     frame.pc_va = frame.offset = json_get_hex(from, "instruction_addr", 0, fault);
     const struct module *module = module_at(
-        input, frame.pc_va, json_get_string(from, "addr_mode", keep, fault), &base_va, keep, fault);
+        input, frame.pc_va, json_get_string(from, "addr_mode", keep, fault), &base_va, fault);
     if (module == NULL && package != NULL && base_va != 0 && frame.pc_va >= base_va)
         module = input_module(input, path_base(package), strlen(path_base(package)));
     if (module != NULL)
@@ -117,7 +131,7 @@ static void read_walk(struct stack_input *input, const cJSON *walk, struct arena
                       struct stack_item *out)
 {
     struct fault *fault = &out->fault;
-    const bool outermost_last = asked(input->object) != NULL;
+    const bool outermost_last = trace_of(walk) == NULL; /* as Symbolicator is asked */
     const cJSON *trace = outermost_last ? walk : trace_of(walk);
     const cJSON *frames = json_get_array(trace, "frames", fault);
     const char *type = json_get_string(walk, "type", keep, fault);
@@ -141,4 +155,5 @@ static void read_walk(struct stack_input *input, const cJSON *walk, struct arena
 const struct notation notation_sentry = {.name = "Sentry's events",
                                          .is_object = is_object,
                                          .first_walk = first_walk,
+                                         .begin = begin,
                                          .read_walk = read_walk};

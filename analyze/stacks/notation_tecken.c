@@ -36,9 +36,11 @@ static void read_walk(struct stack_input *input, const cJSON *walk, struct arena
                       struct stack_item *out)
 {
     const cJSON *row;
+    const cJSON *job = input->thread != NULL ? input->thread : input->object;
+    if (input->facts.of != job)
+        input->facts = (struct json_facts){.of = job, .images = images_of(job)};
     const struct json_images *images =
-        json_images(input, images_of(input->thread != NULL ? input->thread : input->object), NULL,
-                    NULL, &out->fault);
+        json_images(input, input->facts.images, NULL, NULL, NULL, &out->fault);
     cJSON_ArrayForEach(row, walk)
     {
         if (out->fault.code != ERR_NONE)

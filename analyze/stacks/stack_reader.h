@@ -44,6 +44,15 @@ struct input_range {
 
 enum input_units { UNITS_BYTES, UNITS_UTF16_LITTLE, UNITS_UTF16_BIG };
 
+/* What a thread in JSON, or an object without threads, says of each of its walks. They are looked
+ * up once, since each look goes through all members. */
+struct json_facts {
+    const cJSON *of; /* NULL: none yet */
+    uint64_t id;
+    const char *name, *role; /* in scratch; NULL: not stated */
+    const cJSON *images;     /* of a job of Tecken */
+};
+
 struct stack_input {
     FILE *stream;
     bool owns_stream, direct; /* direct: opened here, so that no other code reads it by stdio */
@@ -95,9 +104,13 @@ struct stack_input {
     const cJSON *object, *thread, *walk;  /* next to return, borrowed from document */
     const struct notation *const *reader; /* of `object` */
     const struct json_modules *modules;   /* of `object`, in scratch */
-    const struct json_images *images;     /* the list that was read last, in scratch; NULL */
-    const cJSON *suspect;                 /* of its threads, the crashed one; NULL: unknown */
-    bool many; /* the object has several stacks: labels tell them apart */
+    struct json_facts facts;              /* of the thread or object of `walk` */
+    const char *object_label;             /* of `object`, in scratch; NULL */
+    uint64_t call_back; /* rust-minidump: from the address of a caller to that it returns to */
+    struct json_reports *reports; /* its stacks, in scratch, of the notation `reports` */
+    struct json_images *images;   /* the list that was read last, in scratch; NULL */
+    const cJSON *suspect;         /* of its threads, the crashed one; NULL: unknown */
+    bool many;                    /* the object has several stacks: labels tell them apart */
 
     struct record record; /* of the notation `record` */
     struct fault record_fault;

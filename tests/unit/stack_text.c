@@ -21,7 +21,9 @@ struct stack_input *stack_text_open(const char *text, size_t bytes)
 /* One line per item: "label: module!0xoffset@kind ..." or "label: !code@offset". */
 static void describe(const struct stack_item *item, char *out, size_t room)
 {
-    size_t at = (size_t)snprintf(out, room, "%s:", item->label != NULL ? item->label : "-");
+    const bool is_suspect = item->crashed_first && item->stack.role == THREAD_ROLE_SUSPECT;
+    size_t at = (size_t)snprintf(out, room, "%s%s:", item->label != NULL ? item->label : "-",
+                                 is_suspect ? " (crashed)" : "");
     if (item->fault.code != ERR_NONE) {
         (void)snprintf(out + at, room - at, " !%s@%llu", fault_code_name(item->fault.code),
                        (unsigned long long)item->fault.offset);

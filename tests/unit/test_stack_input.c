@@ -318,7 +318,7 @@ static const struct {
      "\"0x1010\",\"module_offset\":\"0x10\",\"function\":\"f\",\"file\":\"a.c\",\"line\":3,"
      "\"trust\":\"context\"},{\"module\":\"a.exe\",\"offset\":\"0x101f\",\"module_offset\":"
      "\"0x1f\",\"function\":null,\"trust\":\"cfi\"}]}]}",
-     "thread 7:\nthread 8: a.exe!f!0x10@i(a.c:3) a.exe!0x20@r\n"},
+     "thread 7:\nthread 8 (crashed): a.exe!f!0x10@i(a.c:3) a.exe!0x20@r\n"},
     {"rust-minidump's JSON without threads", "{\"crash_info\":{}}\n", "-: !malformed@0\n"},
     {"an event of Sentry, innermost frame last",
      "{\"exception\":{\"values\":[{\"type\":\"SIGSEGV\",\"stacktrace\":{\"frames\":["

@@ -178,12 +178,12 @@ static const struct {
      "\"usedImages\":[{\"base\":4371185664,\"size\":16384,\"uuid\":"
      "\"3249d99d-0c40-4931-8610-f4e4fb0b6936\",\"path\":\"/A/MyApp\",\"name\":\"MyApp\"},"
      "{\"base\":6668173312,\"path\":\"/usr/lib/libsystem.dylib\"}]}\n",
-     "-: MyApp!0x1@i{,3249D99D0C4049318610F4E4FB0B69360}\n-: libsystem.dylib!0x9414@i "
+     "-: MyApp!0x1@i{,3249D99D0C4049318610F4E4FB0B69360}\n- (crashed): libsystem.dylib!0x9414@i "
      "MyApp!0x4c20@r{,3249D99D0C4049318610F4E4FB0B69360} ?!0x7@r\n"},
     {"Mozilla's stacks, alone and in a ping",
      "{" MOZILLA "}\n{\"payload\":{\"stackTraces\":{" MOZILLA "}}}\n",
-     "-: ?!0x77@i\n-: a.exe!0x1234@i{5AB380779000,3249D99D0C4049318610F4E4FB0B69361} "
-     "?!0x77@r\n-: ?!0x77@i\n-: "
+     "-: ?!0x77@i\n- (crashed): a.exe!0x1234@i{5AB380779000,3249D99D0C4049318610F4E4FB0B69361} "
+     "?!0x77@r\n-: ?!0x77@i\n- (crashed): "
      "a.exe!0x1234@i{5AB380779000,3249D99D0C4049318610F4E4FB0B69361} ?!0x77@r\n"},
     {"Tecken, versions 5 and 4",
      "{\"jobs\":[{\"memoryMap\":[[\"x.pdb\",\"" ID "2\"],[\"n.pdb\",\"" ID "1\"]],\"stacks\":"
@@ -277,7 +277,7 @@ static const struct {
      "\"0x77\","
      "\"method_name\" : \"Dynamic()\"},{\"is_managed\" : \"false\",\"native_address\" : "
      "\"0x78\"}]}]}}\n",
-     "thread 28: libcoreclr.so!0x1f7@i app.dll!0x5@r app.dll!0x0@r ?!Dynamic()!0x77@r "
+     "thread 28 (crashed): libcoreclr.so!0x1f7@i app.dll!0x5@r app.dll!0x0@r ?!Dynamic()!0x77@r "
      "?!0x78@r\n"},
     {"words of logcat and of the journal before a number",
      "01-01 12:00:00.000  1234  1234 F DEBUG   :       #00 pc 0000000000089908  /apex/libc.so "
