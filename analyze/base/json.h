@@ -114,6 +114,30 @@ static inline void json_key_null(struct json *j, const char *key)
     json_null(j);
 }
 
+/* Null where it is not KNOWN. */
+static inline void json_key_uint_if(struct json *j, const char *key, uint64_t value, bool known)
+{
+    json_key(j, key);
+    known ? json_uint(j, value) : json_null(j);
+}
+
+static inline void json_key_hex_if(struct json *j, const char *key, uint64_t value, bool known)
+{
+    json_key(j, key);
+    known ? json_hex(j, value) : json_null(j);
+}
+
+/* Null where it is 0. */
+static inline void json_key_uint_known(struct json *j, const char *key, uint64_t value)
+{
+    json_key_uint_if(j, key, value, value != 0);
+}
+
+static inline void json_key_hex_known(struct json *j, const char *key, uint64_t value)
+{
+    json_key_hex_if(j, key, value, value != 0);
+}
+
 /* Ends a document that was written to a buffer. Returns the text, owned by the caller (free()), or
  * NULL when anything failed. The writer is empty afterwards. */
 char *json_take(struct json *j, size_t *bytes);

@@ -104,8 +104,7 @@ void code_listing_write(const struct code_listing *listing, struct json *j)
             (void)snprintf(hex + (size_t)3 * k, 4, "%02x ", line->bytes[k]);
         hex[line->count > 0 && line->count <= 16 ? 3 * line->count - 1 : 0] = 0;
         json_object(j);
-        json_key(j, "at");
-        json_hex(j, line->at);
+        json_key_hex(j, "at", line->at);
         json_key_string(j, "bytes", hex);
         json_key_string(j, "text", line->text);
         json_key_string(j, "mark", code_mark_name(line->mark));

@@ -104,14 +104,6 @@ void dump_print_explain(struct text_out *out, const struct dump_session *session
         text_format(out, "  walk ends here   %s\n", stop_reason_name(walk->stop));
 }
 
-static void key_address(struct json *j, const char *key, uint64_t va)
-{
-    if (va != 0)
-        json_key_hex(j, key, va);
-    else
-        json_key_null(j, key);
-}
-
 void dump_write_explain(struct json *j, const struct dump_session *session,
                         const struct unwind_stack *walk, uint32_t index)
 {
@@ -128,12 +120,12 @@ void dump_write_explain(struct json *j, const struct dump_session *session,
     json_key_hex(j, "pc", frame->pc_va);
     json_key_hex(j, "sp", frame->sp_va);
     json_key_string(j, "module", frame->module != NULL ? frame->module->name : NULL);
-    key_address(j, "module_base", frame->module != NULL ? frame->module->base_va : 0);
+    json_key_hex_known(j, "module_base", frame->module != NULL ? frame->module->base_va : 0);
     json_key_string(j, "where",
                     frame->where != WHERE_NONE ? unwind_where_name(frame->where) : NULL);
-    key_address(j, "function_begin", frame->function_begin_rva);
-    key_address(j, "function_end", frame->function_end_rva);
-    key_address(j, "unwind_data", frame->unwind_data_va);
+    json_key_hex_known(j, "function_begin", frame->function_begin_rva);
+    json_key_hex_known(j, "function_end", frame->function_end_rva);
+    json_key_hex_known(j, "unwind_data", frame->unwind_data_va);
     json_key_array(j, "codes");
     for (uint32_t i = 0; coded && i < info.code_count; i++) {
         const struct x64_code *code = &info.codes[i];
@@ -146,8 +138,8 @@ void dump_write_explain(struct json *j, const struct dump_session *session,
         json_object_end(j);
     }
     json_array_end(j);
-    key_address(j, "return_slot", frame->return_slot_va);
-    key_address(j, "caller_sp", frame->caller_sp_va);
+    json_key_hex_known(j, "return_slot", frame->return_slot_va);
+    json_key_hex_known(j, "caller_sp", frame->caller_sp_va);
     json_key_string(j, "stop",
                     index + 1 == walk->frame_count ? stop_reason_name(walk->stop) : NULL);
     json_object_end(j);

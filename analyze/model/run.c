@@ -293,10 +293,7 @@ void run_info_write_json(struct json *j, const struct run_info *run)
     json_key_string(j, "state", run_state_name(run->state));
     json_key_string(j, "label", run->label);
     json_key_uint(j, "started_ns", run->started_ns);
-    if (run->finished_ns != 0)
-        json_key_uint(j, "finished_ns", run->finished_ns);
-    else
-        json_key_null(j, "finished_ns");
+    json_key_uint_known(j, "finished_ns", run->finished_ns);
     json_key_string(j, "commit", run->commit);
     json_key_string(j, "branch", run->branch);
     json_key_string(j, "platform", run->platform);
@@ -326,13 +323,10 @@ void finding_write_json(struct json *j, const struct finding *f)
     json_key_string(j, "engine", f->engine);
     json_key_string(j, "against", f->against);
     json_key_string(j, "wrong", f->wrong);
-    json_key(j, "thread_id");
-    json_uint(j, f->thread_id);
+    json_key_uint(j, "thread_id", f->thread_id);
     json_key_uint(j, "row", f->row);
-    json_key(j, "frame_a");
-    f->frame_a < 0 ? json_null(j) : json_int(j, f->frame_a);
-    json_key(j, "frame_b");
-    f->frame_b < 0 ? json_null(j) : json_int(j, f->frame_b);
+    json_key_uint_if(j, "frame_a", (uint64_t)f->frame_a, f->frame_a >= 0);
+    json_key_uint_if(j, "frame_b", (uint64_t)f->frame_b, f->frame_b >= 0);
     json_key_bool(j, "fails", f->fails);
     json_key_string(j, "evidence", f->evidence);
     json_key_string(j, "module", f->module);
@@ -355,11 +349,19 @@ void finding_write_json(struct json *j, const struct finding *f)
 #define JSON_BOOL(NAME) json_key_bool(j, #NAME, s->NAME);
 #define JSON_U32(NAME) json_key_uint(j, #NAME, s->NAME);
 #define JSON_U64(NAME) json_key_uint(j, #NAME, s->NAME);
-#define JSON_ROW(NAME)                                                                             \
-    json_key(j, #NAME);                                                                            \
-    s->NAME < 0 ? json_null(j) : json_int(j, s->NAME);
+#define JSON_ROW(NAME) json_key_uint_if(j, #NAME, (uint64_t)s->NAME, s->NAME >= 0);
 #define FIELD_JSON(KIND, NAME, SUM) JSON_##KIND(NAME)
+#define JSON_SUM_NONE(NAME)
+#define JSON_SUM_COUNT(NAME) json_key_uint(j, #NAME, t->NAME);
+#define JSON_SUM_JUDGED(NAME) json_key_uint(j, #NAME, t->NAME);
+#define JSON_SUM_FRAMES(NAME) json_key_uint(j, #NAME, t->NAME);
+#define FIELD_JSON_SUM(KIND, NAME, SUM) JSON_SUM_##SUM(NAME)
 /* NOLINTEND(bugprone-macro-parentheses) */
+
+void engine_total_write_sums(struct json *j, const struct engine_total *t)
+{
+    ENGINE_SCORE_FIELDS(FIELD_JSON_SUM)
+}
 
 void engine_score_write_json(struct json *j, const struct engine_score *s)
 {

@@ -162,5 +162,7 @@ void run_info_write_json(struct json *j, const struct run_info *run);
 void run_case_write_json(struct json *j, const struct run_case *c, bool with_stacks);
 void finding_write_json(struct json *j, const struct finding *finding);
 void engine_score_write_json(struct json *j, const struct engine_score *score);
+/* The members that come from ENGINE_SCORE_FIELDS, into an object that is open. */
+void engine_total_write_sums(struct json *j, const struct engine_total *total);
 
 #endif

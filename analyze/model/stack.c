@@ -198,10 +198,7 @@ static void write_frame(struct json *j, const struct frame *frame, struct frame_
     json_key_string(j, "function", frame->function);
     json_key(j, "file");
     json_string_again(j, frame->file, &memo->file);
-    if (frame->line != 0)
-        json_key_uint(j, "line", frame->line);
-    else
-        json_key_null(j, "line");
+    json_key_uint_known(j, "line", frame->line);
     json_key_bool(j, "inlined", frame->inline_depth > 0);
     json_key_string(j, "found_by", found_by_name(frame->found_by));
     json_key_string(j, "symbols", symbols_from_name(frame->symbols));

@@ -67,10 +67,7 @@ static void write_crash(const struct writer *w, struct arena *scratch)
     json_key_string(j, "assertion", w->dump->breakpad.assert_expression);
     json_key_array(j, "crash_inconsistencies");
     json_array_end(j);
-    if (present)
-        json_key_uint(j, "crashing_thread", w->crashed);
-    else
-        json_key_null(j, "crashing_thread");
+    json_key_uint_if(j, "crashing_thread", w->crashed, present);
     json_key_null(j, "instruction");
     json_key_null(j, "instruction_pointer_update");
     json_key_null(j, "memory_accesses");
@@ -119,10 +116,7 @@ static void write_registers(const struct writer *w)
 
 static void key_line(struct json *j, uint32_t line)
 {
-    if (line != 0)
-        json_key_uint(j, "line", line);
-    else
-        json_key_null(j, "line");
+    json_key_uint_known(j, "line", line);
 }
 
 /* The inline frames before PHYSICAL, which is frame number AT of the stack. */
@@ -259,15 +253,11 @@ static void write_process(const struct writer *w)
     const struct minidump_misc *misc = &w->dump->misc;
     struct json *j = w->j;
     json_key_bool(j, "modules_contains_cert_info", false);
-    if (misc->present && (misc->flags & 1) != 0)
-        json_key_uint(j, "pid", misc->process_id);
-    else
-        json_key_null(j, "pid");
+    json_key_uint_if(j, "pid", misc->process_id, misc->present && (misc->flags & 1) != 0);
     json_key_null(j, "proc_limits");
-    if (misc->present && (misc->flags & 2) != 0 && w->dump->timestamp >= misc->create_time)
-        json_key_uint(j, "process_uptime", w->dump->timestamp - misc->create_time);
-    else
-        json_key_null(j, "process_uptime");
+    json_key_uint_if(j, "process_uptime", w->dump->timestamp - misc->create_time,
+                     misc->present && (misc->flags & 2) != 0 &&
+                         w->dump->timestamp >= misc->create_time);
     json_key_null(j, "soft_errors");
     json_key_string(j, "status", "OK");
 }
@@ -329,10 +319,7 @@ void rust_write(struct json *j, const struct minidump *dump, const struct stack 
         json_null(j);
     for (size_t i = 0; i < COUNT_OF(others); i++)
         json_key_null(j, others[i]);
-    if (dump->module_count > 0)
-        json_key_uint(j, "main_module", 0);
-    else
-        json_key_null(j, "main_module");
+    json_key_uint_if(j, "main_module", 0, dump->module_count > 0);
     write_modules(&w);
     write_process(&w);
     write_system(&w, &scratch);

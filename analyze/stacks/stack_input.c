@@ -185,10 +185,7 @@ void stack_item_write_error(struct json *j, const struct stack_item *item)
     json_key_object(j, "error");
     json_key_string(j, "code", fault_code_name(item->fault.code));
     json_key_string(j, "what", item->fault.what);
-    if (item->fault.offset == FAULT_NO_OFFSET)
-        json_key_null(j, "offset");
-    else
-        json_key_hex(j, "offset", item->fault.offset);
+    json_key_hex_if(j, "offset", item->fault.offset, item->fault.offset != FAULT_NO_OFFSET);
     json_key_string(j, "hint", item->fault.hint);
     json_object_end(j);
     json_object_end(j);

@@ -401,11 +401,7 @@ static void write_lane(struct json *j, const struct cost_lane *lane, const struc
     json_key_number(j, "total_ns", cost_total_ns(lane, terms));
     json_key_number(j, "upload_s", cost_upload_s(lane, terms));
     json_key_number(j, "price", cost_price(lane, terms));
-    json_key(j, "unusable");
-    if (lane->is_judged)
-        json_uint(j, lane->unusable);
-    else
-        json_null(j);
+    json_key_uint_if(j, "unusable", lane->unusable, lane->is_judged);
     json_key_uint(j, "judged", lane->judged);
     json_object_end(j);
 }

@@ -353,8 +353,7 @@ void signatures_write_json(struct json *j, const struct signature_list *list, ui
         const struct signature_count *b = &list->items[i];
         json_object(j);
         json_key_uint(j, "rank", b->rank);
-        json_key(j, "rank_before");
-        b->rank_before != 0 ? json_uint(j, b->rank_before) : json_null(j);
+        json_key_uint_known(j, "rank_before", b->rank_before);
         json_key_uint(j, "count", b->count);
         json_key_uint(j, "error", b->error);
         json_key_number(j, "share", (double)b->count / (double)list->stacks);

@@ -371,8 +371,7 @@ void trend_write_json(struct json *j, const struct trend_study *s)
     json_key_string(j, "sentence", s->sentence);
     json_key_object(j, "noise");
     json_key_number(j, "share", s->noise);
-    json_key(j, "bench");
-    s->noise_run != 0 ? json_uint(j, s->noise_run) : json_null(j);
+    json_key_uint_known(j, "bench", s->noise_run);
     json_key_number(j, "threshold", threshold_of(s));
     json_object_end(j);
     json_key_array(j, "levels");

@@ -500,8 +500,7 @@ void triage_write_wrong(struct json *j, const struct triage *t)
     json_object(j);
     json_key_uint(j, "total", t->wrong);
     json_key_uint(j, "new", t->fresh);
-    json_key(j, "baseline");
-    t->baseline != 0 ? json_uint(j, t->baseline) : json_null(j);
+    json_key_uint_known(j, "baseline", t->baseline);
     json_key_array(j, "groups");
     for (;;) {
         int most = TROUBLE_NONE;

@@ -109,15 +109,12 @@ static void write_frame(struct json *j, enum suite_kind kind, const struct suite
 {
     json_object(j);
     if (kind != SUITE_ADDRESS) {
-        json_key(j, "ip");
-        json_hex(j, frame->ip);
-        json_key(j, "sp");
-        frame->sp != SUITE_NO_SP ? json_hex(j, frame->sp) : json_null(j);
+        json_key_hex(j, "ip", frame->ip);
+        json_key_hex_if(j, "sp", frame->sp, frame->sp != SUITE_NO_SP);
     } else {
         write_name(j, "function", &frame->function);
         write_name(j, "file", &frame->file);
-        json_key(j, "line");
-        frame->line != 0 ? json_uint(j, frame->line) : json_null(j);
+        json_key_uint_known(j, "line", frame->line);
         json_key(j, "inlined");
         frame->inlined != SUITE_INLINED_UNKNOWN ? json_bool(j, frame->inlined == SUITE_INLINED)
                                                 : json_null(j);

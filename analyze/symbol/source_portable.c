@@ -95,15 +95,11 @@ static enum status describe(struct source *source, struct json *to, struct fault
     json_key_array(to, "documents");
     for (uint32_t i = 1; i <= pdb->md.tables[TABLE_DOCUMENT].count; i++) {
         struct fault ignored = FAULT_INIT;
-        struct object_bytes text;
+        struct object_bytes text = {0};
         const bool embedded = ppdb_source(pdb, i, &scratch, &text, &ignored);
         json_object(to);
         json_key_string(to, "name", ppdb_document(pdb, i, &scratch));
-        json_key(to, "embedded_bytes");
-        if (embedded)
-            json_uint(to, text.bytes);
-        else
-            json_null(to);
+        json_key_uint_if(to, "embedded_bytes", text.bytes, embedded);
         json_object_end(to);
         arena_reset(&scratch);
     }

@@ -83,8 +83,7 @@ static void write_list(struct json *j, const struct totals_list *list,
     json_key_uint(j, "bad", list->bad);
     json_key_uint(j, "reports", list->reports);
     json_key_uint(j, "total", list->signatures);
-    json_key(j, "new");
-    marks ? json_uint(j, list->new_signatures) : json_null(j);
+    json_key_uint_if(j, "new", list->new_signatures, marks);
     json_key_string(j, "first_hour", list->first_hour);
     json_key_string(j, "last_hour", list->last_hour);
     write_hours(j, list->hours, list->hour_count);
@@ -93,8 +92,7 @@ static void write_list(struct json *j, const struct totals_list *list,
     for (uint32_t i = 0; i < list->count; i++)
         write_row(j, &list->rows[i]);
     json_array_end(j);
-    json_key(j, "next");
-    next < listed && list->count > 0 ? json_uint(j, next) : json_null(j);
+    json_key_uint_if(j, "next", next, next < listed && list->count > 0);
     json_key(j, "shadow");
     shadow_write_json(j, shadow);
     json_object_end(j);

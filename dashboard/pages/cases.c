@@ -174,12 +174,10 @@ static void write_loads(struct json *out, const struct run_case *c)
     for (uint32_t i = 0; i < count; i++) {
         json_object(out);
         json_key_string(out, "module", loads[i]->name);
-        json_key(out, "base");
-        json_hex(out, loads[i]->base_va);
+        json_key_hex(out, "base", loads[i]->base_va);
         json_key_uint(out, "loaded_ns", loads[i]->loaded_at_ns);
-        json_key(out, "unloaded_ns");
-        loads[i]->unloaded_at_ns != MODULE_STILL_LOADED ? json_uint(out, loads[i]->unloaded_at_ns)
-                                                        : json_null(out);
+        json_key_uint_if(out, "unloaded_ns", loads[i]->unloaded_at_ns,
+                         loads[i]->unloaded_at_ns != MODULE_STILL_LOADED);
         json_object_end(out);
     }
     json_array_end(out);

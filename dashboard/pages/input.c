@@ -132,8 +132,7 @@ const char *view_dump_path(const struct run_case *c, struct arena *keep)
 void view_write_page(struct json *out, uint64_t total, uint64_t next)
 {
     json_key_uint(out, "total", total);
-    json_key(out, "next");
-    next != 0 ? json_uint(out, next) : json_null(out);
+    json_key_uint_known(out, "next", next);
 }
 
 static enum status split_case(const struct view_input *in, const char *name, const char **scenario,

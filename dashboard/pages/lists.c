@@ -115,10 +115,8 @@ static void write_signature(struct json *out, const struct case_signature *s, ui
     const struct run_case *first = s->cases;
     json_object(out);
     json_key_uint(out, "rank", rank);
-    json_key(out, "rank_before");
-    s->rank_before != 0 ? json_uint(out, s->rank_before) : json_null(out);
-    json_key(out, "first_run");
-    s->first_run != 0 ? json_uint(out, s->first_run) : json_null(out);
+    json_key_uint_known(out, "rank_before", s->rank_before);
+    json_key_uint_known(out, "first_run", s->first_run);
     json_key_string(out, "signature", first->result.signature);
     json_key_uint(out, "cases", s->case_count);
     json_key_string(out, "verdict", verdict_name(first->result.verdict));
@@ -202,8 +200,7 @@ enum status view_known(const struct view_input *in, struct json *out, struct fau
         return fault->code;
     json_object(out);
     json_key_string(out, "text", in->known_text);
-    json_key(out, "run");
-    run_id != 0 ? json_uint(out, run_id) : json_null(out);
+    json_key_uint_known(out, "run", run_id);
     json_key_string(out, "used", run.known_text);
     json_key_string(out, "damage", said[0] != '\0' ? said : NULL);
     write_items(out, &accepted.list, hits);

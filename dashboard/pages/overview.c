@@ -135,11 +135,8 @@ enum status view_overview(const struct view_input *in, struct json *out, struct 
             fault);
     }
     json_object_end(out);
-    json_key(out, "baseline");
-    if (store_get_baseline(in->store, NULL, NULL, &baseline, &none) == ERR_NONE)
-        json_uint(out, baseline);
-    else
-        json_null(out);
+    (void)store_get_baseline(in->store, NULL, NULL, &baseline, &none);
+    json_key_uint_known(out, "baseline", baseline);
     struct view_compared compared;
     json_key(out, "changes");
     if (status == ERR_NONE && baseline != 0 &&

@@ -46,8 +46,7 @@ static void write_stack(struct json *j, const struct stack *stack)
 {
     json_object(j);
     json_key_string(j, "label", stack->label);
-    json_key(j, "thread_id");
-    stack->thread_id != 0 ? json_uint(j, stack->thread_id) : json_null(j);
+    json_key_uint_known(j, "thread_id", stack->thread_id);
     json_key_string(j, "role", stack_role_text(stack));
     json_key_string(j, "stop", stack_stop_text(stack));
     json_key_uint(j, "left_out", stack->left_out);
@@ -87,8 +86,7 @@ static void write_fault(struct json *j, const char *label, const struct fault *f
     json_key_string(j, "label", label);
     json_key_string(j, "code", fault_code_name(fault->code));
     json_key_string(j, "what", fault->what);
-    json_key(j, "offset");
-    fault->offset != FAULT_NO_OFFSET ? json_uint(j, fault->offset) : json_null(j);
+    json_key_uint_if(j, "offset", fault->offset, fault->offset != FAULT_NO_OFFSET);
     json_key_string(j, "hint", fault->hint);
     json_object_end(j);
 }

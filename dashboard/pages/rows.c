@@ -55,8 +55,7 @@ void view_write_truth_frame(struct json *out, const struct truth_frame *f)
     json_object(out);
     json_key_string(out, "function", f->function);
     json_key_string(out, "file", f->file);
-    json_key(out, "line");
-    f->line != 0 ? json_uint(out, f->line) : json_null(out);
+    json_key_uint_known(out, "line", f->line);
     json_key_bool(out, "tail", f->tail);
     json_key_string(out, "gap", truth_gap_name(f->gap));
     json_key_uint(out, "gap_count", f->gap_count);
@@ -73,13 +72,11 @@ void view_write_frame(struct json *out, const struct frame *f)
     json_key_hex(out, "offset", f->offset);
     if (f->method_token != 0)
         json_key_hex(out, "method", f->method_token);
-    json_key(out, "address");
-    f->pc_va != 0 ? json_hex(out, f->pc_va) : json_null(out);
+    json_key_hex_known(out, "address", f->pc_va);
     json_key_string(out, "kind", pc_kind_name(f->kind));
     json_key_string(out, "function", f->function);
     json_key_string(out, "file", f->file);
-    json_key(out, "line");
-    f->line != 0 ? json_uint(out, f->line) : json_null(out);
+    json_key_uint_known(out, "line", f->line);
     json_key_string(out, "class", frame_class_name(f->frame_class));
     json_key_string(out, "found_by", found_by_name(f->found_by));
     json_key_string(out, "symbols", symbols_from_name(f->symbols));
@@ -91,12 +88,6 @@ void view_write_frame(struct json *out, const struct frame *f)
         json_key_string(out, "mvid", f->module->mvid);
     json_key_string(out, "note", frame_note_text(f, note));
     json_object_end(out);
-}
-
-static void key_address(struct json *out, const char *key, uint64_t va)
-{
-    json_key(out, key);
-    va != 0 ? json_hex(out, va) : json_null(out);
 }
 
 /* Lines such as "+0x04 UWOP_ALLOC_SMALL 40 bytes", each as {had_run, text}. */
@@ -141,13 +132,13 @@ void view_write_evidence(struct json *out, const struct stack *stack,
     }
     json_object(out);
     json_key_uint(out, "index", e->index);
-    key_address(out, "sp", e->sp_va);
+    json_key_hex_known(out, "sp", e->sp_va);
     json_key_string(out, "where", e->where);
-    key_address(out, "function_begin", e->function_begin_rva);
-    key_address(out, "function_end", e->function_end_rva);
-    key_address(out, "unwind_data", e->unwind_data_va);
-    key_address(out, "return_slot", e->return_slot_va);
-    key_address(out, "caller_sp", e->caller_sp_va);
+    json_key_hex_known(out, "function_begin", e->function_begin_rva);
+    json_key_hex_known(out, "function_end", e->function_end_rva);
+    json_key_hex_known(out, "unwind_data", e->unwind_data_va);
+    json_key_hex_known(out, "return_slot", e->return_slot_va);
+    json_key_hex_known(out, "caller_sp", e->caller_sp_va);
     write_steps(out, e->steps, keep);
     json_key_string(out, "code_before", e->code_before);
     json_key_string(out, "code_after", e->code_after);

@@ -32,8 +32,7 @@ enum status view_runs(const struct view_input *in, struct json *out, struct faul
     for (uint32_t i = 0; i < page.count; i++)
         run_info_write_json(out, &page.runs[i]);
     json_array_end(out);
-    json_key(out, "baseline");
-    baseline != 0 ? json_uint(out, baseline) : json_null(out);
+    json_key_uint_known(out, "baseline", baseline);
     view_write_page(out, page.total, page.next);
     json_object_end(out);
     return ERR_NONE;
@@ -50,20 +49,7 @@ static void write_engine(struct json *out, const struct engine_total *e)
     json_key_uint(out, "cases", e->cases);
     json_key_uint(out, "stacks", e->stacks);
     json_key_uint(out, "skipped", e->skipped);
-    json_key_uint(out, "judged", e->judged);
-    json_key_uint(out, "exact", e->exact);
-    json_key_uint(out, "top1", e->top1);
-    json_key_uint(out, "top3", e->top3);
-    json_key_uint(out, "top5", e->top5);
-    json_key_uint(out, "truth_frames", e->truth_frames);
-    json_key_uint(out, "own_frames", e->own_frames);
-    json_key_uint(out, "right_frames", e->right_frames);
-    json_key_uint(out, "lines_judged", e->lines_judged);
-    json_key_uint(out, "lines_right", e->lines_right);
-    json_key_uint(out, "inline_demanded", e->inline_demanded);
-    json_key_uint(out, "inline_right", e->inline_right);
-    json_key_uint(out, "physical_judged", e->physical_judged);
-    json_key_uint(out, "physical_same", e->physical_same);
+    engine_total_write_sums(out, e);
     json_key_string(out, "skip_reason", e->skip_reason);
     json_key(out, "measures");
     measures_write_json(out, e);

@@ -52,10 +52,8 @@ static void write_streams(struct json *j, const struct minidump *d)
             json_object(j);
             json_key_string(j, "code", fault_code_name(stream->fault.code));
             json_key_string(j, "what", stream->fault.what);
-            if (stream->fault.offset == FAULT_NO_OFFSET)
-                json_key_null(j, "offset");
-            else
-                json_key_hex(j, "offset", stream->fault.offset);
+            json_key_hex_if(j, "offset", stream->fault.offset,
+                            stream->fault.offset != FAULT_NO_OFFSET);
             json_object_end(j);
         }
         json_key_string(j, "reported_in", stream->json_member);
@@ -264,10 +262,7 @@ static void write_registers(struct json *j, const struct minidump *d,
     json_key_hex(j, "pc", regs.pc);
     json_key_hex(j, "sp", regs.sp);
     json_key_hex(j, "flags", regs.flags);
-    if (regs.shadow_sp != 0)
-        json_key_hex(j, "ssp", regs.shadow_sp);
-    else
-        json_key_null(j, "ssp");
+    json_key_hex_known(j, "ssp", regs.shadow_sp);
     for (uint32_t i = 0; i < register_count(regs.cpu); i++)
         if (!register_is_sp(regs.cpu, i))
             json_key_hex(j, register_name(regs.cpu, i), regs.r[i]);
@@ -395,10 +390,7 @@ static void write_counters(struct json *j, const struct minidump *d)
         json_key_uint(j, "pagefile_bytes", v->pagefile_bytes);
         json_key_uint(j, "peak_pagefile_bytes", v->peak_pagefile_bytes);
         json_key_uint(j, "private_bytes", v->private_bytes);
-        if (v->revision >= 2)
-            json_key_uint(j, "virtual_bytes", v->virtual_bytes);
-        else
-            json_key_null(j, "virtual_bytes");
+        json_key_uint_if(j, "virtual_bytes", v->virtual_bytes, v->revision >= 2);
         json_object_end(j);
     } else {
         json_null(j);

@@ -63,10 +63,8 @@ static void write_module(struct json *j, const struct module *module)
     json_key_hex(j, "base", module->base_va);
     json_key_uint(j, "size", module->image_bytes);
     json_key_uint(j, "loaded_at", module->loaded_at_ns);
-    if (module->unloaded_at_ns == MODULE_STILL_LOADED)
-        json_key_null(j, "unloaded_at");
-    else
-        json_key_uint(j, "unloaded_at", module->unloaded_at_ns);
+    json_key_uint_if(j, "unloaded_at", module->unloaded_at_ns,
+                     module->unloaded_at_ns != MODULE_STILL_LOADED);
     if (module->mvid[0] != '\0') /* of managed code */
         json_key_string(j, "mvid", module->mvid);
     json_object_end(j);
@@ -87,10 +85,7 @@ static void write_frame(struct json *j, const struct frame *frame, uint32_t gap)
         json_key_hex(j, "address", frame->pc_va);
     }
     json_key_string(j, "kind", pc_kind_name(frame->kind));
-    if (gap != 0)
-        json_key_uint(j, "gap", gap);
-    else
-        json_key_null(j, "gap");
+    json_key_uint_known(j, "gap", gap);
     json_object_end(j);
 }
 
