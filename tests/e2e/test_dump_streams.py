@@ -308,8 +308,11 @@ def sentry_stacks(d):
 
 def elf_build_id(d):
     d.module("libc.so.6", 0x7F0000000000, 0x1000, codeview=b"LEpB" + bytes(range(20)))
+    d.module("zeros.so", 0x7F0000010000, 0x1000, codeview=b"LEpB" + bytes(20))  # LLDB's tests have these two
+    d.module("none.so", 0x7F0000020000, 0x1000, codeview=b"LEpB")
     return {"modules.0": {"codeview": "BpEL", "build_id": bytes(range(20)).hex(), "debug_id": None},
-            "modules.0.codeview_record": {"bytes": 24}}
+            "modules.0.codeview_record": {"bytes": 24},
+            "modules.1": {"codeview": "BpEL", "build_id": None}, "modules.2": {"codeview": "BpEL", "build_id": None}}
 
 
 def unknown_streams(d):

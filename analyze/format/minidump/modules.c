@@ -19,6 +19,7 @@
 #include "base/limits.h"
 #include "format/minidump/streams.h"
 
+/* Zeros, and no bytes, are written of an image that has none. */
 static void read_build_id(struct minidump_reader *m, struct bytes r, struct minidump_module *out)
 {
     enum { BUILD_ID_BYTES_MAX = 64 };
@@ -26,7 +27,8 @@ static void read_build_id(struct minidump_reader *m, struct bytes r, struct mini
     char *text = minidump_array(m, (uint32_t)bytes * 2 + 1, 1);
     for (size_t i = 0; text != NULL && i < bytes; i++)
         (void)snprintf(text + i * 2, 3, "%02x", r.at[i]);
-    out->build_id = out->module.build_id = text;
+    if (text != NULL && strspn(text, "0") < bytes * 2)
+        out->build_id = out->module.build_id = text;
     out->codeview = "BpEL";
 }
 
