@@ -99,6 +99,9 @@ static void seek_walk(struct stack_input *input, const cJSON *thread)
 
 static void start_object(struct stack_input *input, const cJSON *object, struct fault *fault)
 {
+    const cJSON *inner = cJSON_GetObjectItemCaseSensitive(object, "json_dump");
+    if (cJSON_IsObject(inner)) /* a processed crash of Socorro, Mozilla's server */
+        object = inner;
     const cJSON *threads = cJSON_GetObjectItemCaseSensitive(object, "threads");
 
     if (threads == NULL)
@@ -213,14 +216,15 @@ static bool next_object(struct stack_input *input, struct stack_item *out)
 {
     const cJSON *object = NULL;
 
-    if (input->object != NULL && input->object != input->document)
-        object = input->object->next; /* the document is an array of objects */
+    if (input->element != NULL && input->element != input->document)
+        object = input->element->next; /* the document is an array of objects */
     while (object == NULL) {
-        input->object = NULL;
+        input->object = input->element = NULL;
         if (!next_document(input, out) || out->fault.code != ERR_NONE)
             return false;
         object = cJSON_IsArray(input->document) ? input->document->child : input->document;
     }
+    input->element = object;
     start_object(input, object, &out->fault);
     if (out->fault.code == ERR_NONE)
         return true;

@@ -99,7 +99,8 @@ struct stack_input {
     uint32_t name_count;
 
     /* JSON: the document being returned */
-    cJSON *document; /* owned */
+    cJSON *document;      /* owned */
+    const cJSON *element; /* of it: what `object` is, or is in */
     uint64_t document_offset;
     const cJSON *object, *thread, *walk;  /* next to return, borrowed from document */
     const struct notation *const *reader; /* of `object` */

@@ -319,6 +319,11 @@ static const struct {
      "\"trust\":\"context\"},{\"module\":\"a.exe\",\"offset\":\"0x101f\",\"module_offset\":"
      "\"0x1f\",\"function\":null,\"trust\":\"cfi\"}]}]}",
      "thread 7:\nthread 8 (crashed): a.exe!f!0x10@i(a.c:3) a.exe!0x20@r\n"},
+    {"rust-minidump's JSON in processed crashes of Socorro",
+     "[{\"crashing_thread\":0,\"json_dump\":{\"crash_info\":{\"crashing_thread\":0},\"threads\":["
+     "{\"frames\":[{\"module\":\"a.exe\",\"offset\":\"0x1010\",\"module_offset\":\"0x10\"}]}]},"
+     "\"json_dump_of\":1},{\"json_dump\":{\"label\":\"L\",\"frames\":[]},\"label\":\"K\"}]",
+     "- (crashed): a.exe!0x10@i\nL:\n"},
     {"rust-minidump's JSON without threads", "{\"crash_info\":{}}\n", "-: !malformed@0\n"},
     {"an event of Sentry, innermost frame last",
      "{\"exception\":{\"values\":[{\"type\":\"SIGSEGV\",\"stacktrace\":{\"frames\":["
