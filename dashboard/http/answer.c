@@ -121,29 +121,22 @@ static int send_answer(struct exchange *x, const struct head *h, const void *bod
     return status;
 }
 
-enum { GZIP_WINDOW = 15 + 16, GZIP_LEVEL = 6, GZIP_MEMORY = 8 };
-
-static bool gzip_start(z_stream *z)
+/* Compresses DATA into KEEP.  NULL: no memory. */
+static const char *gzip(const void *data, size_t bytes, struct arena *keep, size_t *out_bytes)
 {
-    *z = (z_stream){0};
-    return deflateInit2(z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY, Z_DEFAULT_STRATEGY) ==
-           Z_OK;
-}
-
-/* Compresses DATA into KEEP.  FLUSH: Z_SYNC_FLUSH where more follows, Z_FINISH.  NULL: no memory.
- */
-static const char *gzip_add(z_stream *z, const void *data, size_t bytes, int flush,
-                            struct arena *keep, size_t *out_bytes)
-{
-    enum { FLUSH_BYTES = 16 }; /* what a flush adds; deflateBound() leaves it out */
-    const uLong most = deflateBound(z, (uLong)bytes) + FLUSH_BYTES;
+    enum { WINDOW = 15 + 16, LEVEL = 6, MEMORY = 8 };
+    z_stream z = {0};
+    if (deflateInit2(&z, LEVEL, Z_DEFLATED, WINDOW, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+        return NULL;
+    const uLong most = deflateBound(&z, (uLong)bytes);
     Bytef *out = arena_alloc(keep, most);
-    z->next_in = data;
-    z->avail_in = (uInt)bytes;
-    z->next_out = out;
-    z->avail_out = (uInt)most;
-    const bool done = out != NULL && deflate(z, flush) == (flush == Z_FINISH ? Z_STREAM_END : Z_OK);
-    *out_bytes = most - z->avail_out;
+    z.next_in = data;
+    z.avail_in = (uInt)bytes;
+    z.next_out = out;
+    z.avail_out = (uInt)most;
+    const bool done = out != NULL && deflate(&z, Z_FINISH) == Z_STREAM_END;
+    *out_bytes = most - z.avail_out;
+    (void)deflateEnd(&z);
     return done ? (const char *)out : NULL;
 }
 
@@ -158,7 +151,6 @@ static const char *compressed(struct exchange *x, const struct answer_body *body
 {
     enum { WORTH_BYTES = 1024 };
     struct cache *cache = x->dashboard->cache;
-    z_stream z;
     if (body->bytes < WORTH_BYTES || body->bytes > UINT32_MAX / 2 || x->head_only ||
         strncmp(body->mime, "application/octet-stream", 24) == 0 || !takes_gzip(x))
         return NULL;
@@ -166,10 +158,9 @@ static const char *compressed(struct exchange *x, const struct answer_body *body
     const char *key =
         body->etag != NULL ? arena_printf(&x->keep, "%s?%s %s", x->path, query, body->etag) : NULL;
     const char *out = key != NULL ? cache_get(cache, key, 0, &x->keep, bytes) : NULL;
-    if (out != NULL || !gzip_start(&z))
+    if (out != NULL)
         return out;
-    out = gzip_add(&z, body->body, body->bytes, Z_FINISH, &x->keep, bytes);
-    (void)deflateEnd(&z);
+    out = gzip(body->body, body->bytes, &x->keep, bytes);
     if (out != NULL && key != NULL)
         cache_put(cache, key, 0, out, *bytes);
     return out;
@@ -178,12 +169,12 @@ static const char *compressed(struct exchange *x, const struct answer_body *body
 int answer_body(struct exchange *x, int status, const struct answer_body *body)
 {
     static const char plain[] = "Vary: Accept-Encoding\r\n";
-    static const char gzip[] = "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n";
+    static const char packing[] = "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n";
     size_t bytes = body->bytes;
     const bool known =
         body->etag != NULL && etag_matches(exchange_header(x, "If-None-Match"), body->etag);
     const char *packed = known ? NULL : compressed(x, body, &bytes);
-    const char *extra = arena_printf(&x->keep, "%s%s", packed != NULL ? gzip : plain,
+    const char *extra = arena_printf(&x->keep, "%s%s", packed != NULL ? packing : plain,
                                      body->extra != NULL ? body->extra : "");
     struct head head = {.status = status,
                         .mime = body->mime,
@@ -193,44 +184,6 @@ int answer_body(struct exchange *x, int status, const struct answer_body *body)
                         .bytes = bytes,
                         .has_style = body->has_style};
     return send_answer(x, &head, packed != NULL ? packed : body->body);
-}
-
-int answer_in_two(struct exchange *x, const struct answer_body *first, answer_rest_fn *rest,
-                  void *context)
-{
-    const bool gzip = takes_gzip(x);
-    char text[HEAD_BYTES];
-    size_t bytes = 0, packed_bytes = 0;
-    z_stream z;
-    if (gzip && !gzip_start(&z))
-        return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
-    const int length =
-        snprintf(text, sizeof text,
-                 "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nTransfer-Encoding: chunked\r\n"
-                 "Cache-Control: %s\r\nAccept-Ranges: none\r\nConnection: %s\r\n"
-                 "%sVary: Accept-Encoding\r\n%s\r\n",
-                 first->mime, first->cache, connection_word(x),
-                 gzip ? "Content-Encoding: gzip\r\n" : "", exchange_safety_headers);
-    bool sent = length > 0 && (size_t)length < sizeof text &&
-                mg_write(x->connection, text, (size_t)length) > 0;
-    for (int part = 0; part < 2 && sent; part++) {
-        const char *data = part == 0 ? first->body : rest(x, context, &bytes);
-        if (part == 0)
-            bytes = first->bytes;
-        const char *packed = data;
-        packed_bytes = bytes;
-        if (gzip && data != NULL)
-            packed = gzip_add(&z, data, bytes, part == 0 ? Z_SYNC_FLUSH : Z_FINISH, &x->keep,
-                              &packed_bytes);
-        sent = packed != NULL && packed_bytes <= UINT32_MAX / 2 &&
-               mg_send_chunk(x->connection, packed, (unsigned)packed_bytes) > 0;
-    }
-    /* Without the last chunk, the client knows that the answer is not whole. */
-    if (!sent || mg_send_chunk(x->connection, "", 0) <= 0)
-        mg_disable_connection_keep_alive(x->connection);
-    if (gzip)
-        (void)deflateEnd(&z);
-    return 200;
 }
 
 int answer_asset(struct exchange *x, int status, const struct web_asset *asset)

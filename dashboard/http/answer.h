@@ -35,13 +35,6 @@ int answer_body(struct exchange *x, int status, const struct answer_body *body);
 /* Sends TEXT, with a tag. */
 int answer_text(struct exchange *x, int status, const char *mime, const char *text, size_t bytes);
 
-/* Sends FIRST before REST makes the remainder, so that a client can work on it meanwhile.  Only
- * mime, body, bytes and cache of FIRST count.  REST: the remainder in x->keep; NULL ends the answer
- * early. Only for HTTP/1.1. */
-typedef const char *answer_rest_fn(struct exchange *x, void *context, size_t *bytes);
-int answer_in_two(struct exchange *x, const struct answer_body *first, answer_rest_fn *rest,
-                  void *context);
-
 /* {"data": DATA, "meta": {...}}.  DATA is a JSON document. */
 int answer_data(struct exchange *x, int status, const char *data, size_t bytes, const char *etag);
 

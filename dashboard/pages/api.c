@@ -15,6 +15,15 @@
 #include "pages/summed.h"
 #include "pages/table.h"
 
+/* The document of a view, as of x->data_version. */
+struct document {
+    const char *path, *search; /* of its address: without '?', and what comes after; borrowed */
+    const struct view *view;
+    struct http_query query;
+    char *text; /* JSON, in x->keep; NULL: not there yet */
+    size_t bytes;
+};
+
 /* Writes the document into x->keep. */
 static enum status write_view(struct exchange *x, struct store *store, const char *known_text,
                               struct document *d, struct fault *fault)
@@ -59,17 +68,8 @@ static const char *known_of(struct exchange *x, const struct document *d, uint64
     return strcmp(d->path, "/api/v1/known") == 0 ? read_known(x, version) : NULL;
 }
 
-bool document_find(struct exchange *x, const char *address, struct document *out)
-{
-    struct fault fault = FAULT_INIT;
-    const size_t size = strcspn(address, "?");
-    *out = (struct document){.path = arena_text(&x->keep, address, size),
-                             .search = address[size] == '?' ? address + size + 1 : ""};
-    return out->path != NULL &&
-           view_find(address, &x->keep, &out->query, &out->view, &fault) == ERR_NONE;
-}
-
-bool document_kept(struct exchange *x, struct document *d)
+/* Takes the text from the cache.  False: it is not there. */
+static bool is_kept(struct exchange *x, struct document *d)
 {
     uint64_t known = 0;
     const char *key = key_of(x, d);
@@ -79,7 +79,7 @@ bool document_kept(struct exchange *x, struct document *d)
     return d->text != NULL;
 }
 
-/* As document_make(), of a document that no other thread makes. */
+/* As make_document(), of a document that no other thread makes. */
 static enum status make(struct exchange *x, struct document *d, const char *key, const char *known,
                         uint64_t version, struct fault *fault)
 {
@@ -97,7 +97,8 @@ static enum status make(struct exchange *x, struct document *d, const char *key,
     return fault->code;
 }
 
-enum status document_make(struct exchange *x, struct document *d, struct fault *fault)
+/* Takes the text from the cache, or makes it and keeps it there. */
+static enum status make_document(struct exchange *x, struct document *d, struct fault *fault)
 {
     struct cache *cache = x->dashboard->cache;
     uint64_t known_version = 0;
@@ -106,11 +107,11 @@ enum status document_make(struct exchange *x, struct document *d, struct fault *
     const uint64_t version = x->data_version ^ known_version;
     bool mine = false;
     while (!mine) {
-        if (document_kept(x, d))
+        if (is_kept(x, d))
             return ERR_NONE;
         mine = key == NULL || cache_begin(cache, key, version);
     }
-    const bool kept = document_kept(x, d); /* since the look above */
+    const bool kept = is_kept(x, d); /* since the look above */
     const enum status status = kept ? ERR_NONE : make(x, d, key, known, version, fault);
     if (key != NULL)
         cache_made(cache, key, version);
@@ -130,7 +131,7 @@ int answer_view(struct exchange *x)
     if (view_check_names(&d.query, d.view->query, &fault) != ERR_NONE)
         return answer_fault(x, &fault);
     x->data_version = store_pool_version(x->dashboard->stores);
-    if (document_make(x, &d, &fault) != ERR_NONE)
+    if (make_document(x, &d, &fault) != ERR_NONE)
         return answer_fault(x, &fault);
     etag_of(d.text, d.bytes, etag);
     return answer_data(x, 200, d.text, d.bytes, etag);

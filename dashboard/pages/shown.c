@@ -15,8 +15,10 @@ static const char run_place[] = "{run}";
 static const char *const asked_views[] = {
     "/api/v1/overview",
     "/api/v1/runs/{run}",
+    "/api/v1/runs/latest",
     "/api/v1/runs/{run}/grid",
     "/api/v1/runs/{run}/queue?limit=50",
+    "/api/v1/runs/latest/queue?limit=50",
     "/api/v1/timing?limit=125",
     "/api/v1/timing",
     "/api/v1/trend?metric=exact&limit=100",
@@ -24,7 +26,7 @@ static const char *const asked_views[] = {
     "/api/v1/signatures",
     "/api/v1/symbols",
 };
-enum { TEXTS_MAX = 2 * COUNT_OF(asked_views) + FIGURES_COUNT };
+enum { TEXTS_MAX = COUNT_OF(asked_views) + FIGURES_COUNT };
 
 struct writer {
     struct store *store;
@@ -36,17 +38,7 @@ struct writer {
 
 static void add(struct writer *w, const char *address, const char *text, size_t bytes)
 {
-    if (address != NULL && text != NULL)
-        w->texts[w->count++] = (struct shown_text){address, text, bytes};
-}
-
-/* ADDRESS with run WORD in its place. */
-static const char *of_run(struct writer *w, const char *address, const char *word)
-{
-    const char *at = strstr(address, run_place);
-    return at == NULL ? address
-                      : arena_printf(&w->keep, "%.*s%s%s", (int)(at - address), address, word,
-                                     at + sizeof run_place - 1);
+    w->texts[w->count++] = (struct shown_text){address, text, bytes};
 }
 
 static void add_view(struct writer *w, const char *asked, const char *run)
@@ -56,15 +48,15 @@ static void add_view(struct writer *w, const char *asked, const char *run)
     const struct view *view = NULL;
     const struct view_input in = {
         .store = w->store, .query = &query, .triage = &w->triage, .keep = &w->keep};
-    const char *address = of_run(w, asked, run);
+    const char *at = strstr(asked, run_place);
+    const char *address = at == NULL ? asked
+                                     : arena_printf(&w->keep, "%.*s%s%s", (int)(at - asked), asked,
+                                                    run, at + sizeof run_place - 1);
     char *text = NULL;
     size_t bytes = 0;
-    if (address == NULL || view_find(address, &w->keep, &query, &view, &fault) != ERR_NONE ||
-        view_make(view, &in, &text, &bytes, &fault) != ERR_NONE)
-        return;
-    add(w, address, text, bytes);
-    if (address != asked)
-        add(w, of_run(w, asked, "latest"), text, bytes);
+    if (address != NULL && view_find(address, &w->keep, &query, &view, &fault) == ERR_NONE &&
+        view_make(view, &in, &text, &bytes, &fault) == ERR_NONE)
+        add(w, address, text, bytes);
 }
 
 static void add_figures(struct writer *w, const struct figures_answer *answer)

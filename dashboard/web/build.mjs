@@ -222,25 +222,6 @@ parts.push(
   'const struct web_text web_offline_tail = {offline_tail, sizeof offline_tail - 1};\n',
 );
 
-// What the server writes into a page: rows of src/first_data.js, with a star for the next {place} of
-// the page's address.
-/** @typedef {{page: string, route: string, values: Record<string, unknown>, takesRun?: boolean}} Ask */
-const table = encodeURIComponent(readFileSync(join(source, 'src/first_data.js'), 'utf8'));
-/** @type {{first: Record<string, Ask>}} */
-const { first } = await import(`data:text/javascript,${table}`);
-
-parts.push('const struct web_first web_first[] = {\n');
-for (const { page, route, values, takesRun } of Object.values(first)) {
-  const query = Object.entries(values).map(([name, value]) => `${name}=${value}`);
-  const ask = [route.replace('/api/v1/', ''), ...(query.length > 0 ? [query.join('&')] : [])].join('?');
-  const places = /\{\w+\}/g;
-  const named = ask.match(places) ?? [];
-  if (!(page.match(places) ?? []).join().startsWith(named.join()))
-    throw new Error(`${page} asks for ${ask}: the places are not those of the page, in their order`);
-  parts.push(`    {"${page}", "${ask.replaceAll(places, '*')}", ${takesRun ?? false}},\n`);
-}
-parts.push('};\nconst size_t web_first_count = sizeof web_first / sizeof web_first[0];\n');
-
 mkdirSync(out, { recursive: true });
 writeFileSync(join(out, 'web_assets.c'), parts.join(''));
 writeFileSync(

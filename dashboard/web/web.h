@@ -28,17 +28,6 @@ struct web_asset {
 extern const struct web_asset web_assets[];
 extern const size_t web_asset_count;
 
-/* What a page asks for first, which the server writes into it: made from src/first_data.js, through
- * which the pages ask. */
-struct web_first {
-    const char *page; /* its address, as in the routes: "/runs/{run}"                       */
-    const char *ask;  /* below /api/v1/; a star is the next {name} of the address */
-    bool takes_run;   /* a query that only names the run is passed on                       */
-};
-
-extern const struct web_first web_first[];
-extern const size_t web_first_count;
-
 struct web_text {
     const unsigned char *data;
     size_t bytes;

@@ -14,7 +14,6 @@ import {
   openPage,
   runAll,
   same,
-  scratch,
   seed,
   serve,
   settled,
@@ -158,86 +157,67 @@ for (const [name, path] of [...ofRun, ...others])
     if (soak) check(median(times) <= LCP_MS * slowness, `LCP ${list} ms`);
   });
 
-test('a_page_comes_with_its_data_or_asks_for_it_once', async () => {
-  const carried = `/ /runs /runs/3 /runs/3/mismatches /cases/inline_chain/ob2 /timing /hooks /signatures
-    /known /symbols /runs/3/mismatches/inline_chain.ob2 /timing?run=2 /hooks?run=2 /trend /compare/2/3`;
-  const asking = `/trend?metric=f1 /runs/3/mismatches?cause=truncated
-    /runs/3/mismatches/inline_chain.ob2?frame=1`;
-  // What comes once the page is seen: a case and its source, runs to pick from, the dots of a large run.
-  /** @type {Record<string, number>} */
-  const later = {
-    ...{ '/cases/inline_chain/ob2': 2, '/compare/2/3': 1, '/timing': 2, '/timing?run=2': 1 },
-    ...{ '/hooks': 1, '/hooks?run=2': 1, '/signatures': 1, '/symbols': 1 },
-  };
-  const page = await openPage(chromium, `${server.base}/about`);
+/**
+ * What the page at PATH asks for, once it has come to rest: addresses of data.
+ * @type {(page: import('./web/world.mjs').Page, path: string) => Promise<string[]>}
+ */
+async function askedBy(page, path) {
   /** @type {string[]} */
   const asked = [];
-  // A page without a live stream polls the list of runs; that does not count as a second request.
-  const data = /\/api\/v1\/(?!events|runs\?limit=10$)/;
-  page.on('request', (request) => data.test(request.url()) && asked.push(new URL(request.url()).pathname));
-  for (const path of `${carried} ${asking}`.split(/\s+/)) {
-    const comes = carried.split(/\s+/).includes(path);
-    await page.goto('about:blank');
-    asked.splice(0);
-    await page.goto(server.base + path);
-    await settled(page);
-    // The page polls if pages of other tests occupy all live streams.
-    await page.waitForSelector('.live-live, .live-polling');
-    await page.waitForTimeout(300); // the stream's first event comes after the data
+  /** @type {(request: import('playwright-core').Request) => void} */
+  const note = (request) => {
+    const { pathname, search } = new URL(request.url());
+    // A page without a live stream polls the list of runs.
+    if (/^\/api\/v1\/(?!events|runs\?limit=10$)/.test(pathname + search)) asked.push(pathname + search);
+  };
+  await page.goto('about:blank');
+  page.on('request', note);
+  await page.goto(server.base + path);
+  await settled(page);
+  // The page polls if pages of other tests occupy all live streams.
+  await page.waitForSelector('.live-live, .live-polling');
+  await page.waitForTimeout(300); // the stream's first event comes after the data
+  page.off('request', note);
+  return asked;
+}
+
+test('a_page_asks_for_its_data_once', async () => {
+  const page = await openPage(chromium, `${server.base}/about`);
+  for (const path of `/ /runs /runs/3 /runs/3/mismatches /cases/inline_chain/ob2 /timing /hooks /signatures
+    /known /symbols /runs/3/mismatches/inline_chain.ob2 /timing?run=2 /hooks?run=2 /trend /compare/2/3
+    /trend?metric=f1 /runs/3/mismatches?cause=truncated
+    /runs/3/mismatches/inline_chain.ob2?frame=1`.split(/\s+/)) {
+    const asked = await askedBy(page, path);
+    check(asked.length > 0, `${path}: asks for nothing`);
     same(
       asked.filter((one, i) => asked.indexOf(one) !== i),
       [],
       `${path}: asked twice`,
     );
-    const beyond = later[path] ?? 0;
-    same(asked.length <= beyond, comes, `${path}: asked for ${asked.join(' ')}`);
   }
   same(page.complaints, [], 'complaints');
   await closePage(page);
 });
 
-// The data in a page are text of dumps and symbols: no name may end the element that holds them.
-test('data_inside_a_page_are_what_the_api_answers', async () => {
-  const holder = /<script type="application\/json" id="twinstack-first">([^<]*)<\/script>/;
-  for (const path of ['/runs/2/mismatches', '/runs/2', '/symbols', '/runs/nowhere']) {
-    const texts = [];
-    for (const encoding of ['identity', 'gzip', 'gzip'])
-      // made, compressed, and from the cache
-      texts.push(
-        await (await fetch(server.base + path, { headers: { 'Accept-Encoding': encoding } })).text(),
-      );
-    same(new Set(texts).size, 1, `${path}: one text`);
-    const { version, answers } = JSON.parse(must(holder.exec(texts[0]))[1]);
-    same(Object.keys(answers).length > 0, path !== '/runs/nowhere', path);
-    for (const [address, { etag, data }] of Object.entries(answers)) {
-      const answer = await fetch(server.base + address);
-      same((await answer.json()).data, data, address);
-      same(
-        [answer.headers.get('ETag'), answer.headers.get('X-Data-Version')],
-        [etag, version],
-        `${address}: tag and version`,
-      );
-    }
-  }
-  const hostile = await (await fetch(`${server.base}/runs/2/mismatches`)).text();
-  check(hostile.includes('\\u003cscript'), 'there is a name like a script');
-  const old = execFileSync('curl', ['-s', '-0', `${server.base}/runs/3/mismatches`], { encoding: 'utf8' });
-  check(holder.test(old), 'HTTP/1.0 has no parts, and gets it whole');
-  const head = await fetch(`${server.base}/runs/2`, { method: 'HEAD' });
-  same([head.status, (await head.text()).length], [200, 0], 'HEAD');
+// Of 100,000 cases, one that is not kept is made in seconds while a visitor waits.
+test('what_pages_of_the_newest_run_ask_for_is_kept', async () => {
+  const script = `import sqlite3, sys
+for row in sqlite3.connect(sys.argv[1]).execute("SELECT address FROM shown ORDER BY address"): print(row[0])`;
+  const kept = execFileSync('python3', ['-c', script, light], { encoding: 'utf8' })
+    .split('\n')
+    .filter((address) => address.startsWith('/api/'));
+  const page = await openPage(chromium, `${server.base}/about`);
+  const asked = new Set();
+  for (const path of `/ /runs/${big} /runs/latest /runs/${big}/mismatches /runs/latest/mismatches /timing
+    /trend /hooks /signatures /symbols`.split(/\s+/))
+    for (const address of await askedBy(page, path)) asked.add(address);
+  // Lists of runs have those in progress, and a case takes no longer in a large run.
+  const whole = [...asked].filter((address) => !/^\/api\/v1\/runs(\?|\/\w+\/cases\/)/.test(address));
+  same(whole.sort(), kept, 'asked for, and kept');
+  await closePage(page);
 });
 
-// They would delay the page: it asks for them once it is seen.
-test('large_documents_are_not_in_the_page', async () => {
-  for (const [path, most] of /** @type {[string, number][]} */ ([
-    ['/hooks', 40e3],
-    ['/timing', 256e3],
-    [`/runs/${big}`, 256e3],
-  ])) {
-    const text = await (await fetch(`${server.base}${path}`)).text();
-    check(text.length < most, `${path}: ${text.length} bytes`);
-    check(/"answers":\{"/.test(text), `${path} has data`);
-  }
+test('large_documents_are_shown', async () => {
   for (const [path, part, count] of /** @type {[string, string, number][]} */ ([
     ['/hooks', '.matrix tbody tr', 50],
     ['/timing', '.uplot canvas', 2],
@@ -248,16 +228,6 @@ test('large_documents_are_not_in_the_page', async () => {
     same(page.complaints, [], 'complaints');
     await closePage(page);
   }
-});
-
-test('a_page_has_no_data_where_data_need_the_token', async () => {
-  const remote = await serve('--db', scratch('light.db'), '--allow-remote');
-  for (const path of ['/', '/runs/2', '/runs/2/mismatches']) {
-    const answer = await fetch(remote.base + path);
-    const text = await answer.text();
-    same([answer.status, /twinstack-first|null_write/.test(text)], [200, false], path);
-  }
-  await remote.stop();
 });
 
 await runAll();

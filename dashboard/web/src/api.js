@@ -4,7 +4,6 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { offline, readCarried, readCarriedText } from './carried.js';
 import { join, since } from './delta.js';
 import { ApiError } from './error.js';
-import { first } from './first_data.js';
 import { base, href, withQuery } from './router.js';
 
 export { offline };
@@ -58,18 +57,6 @@ async function answer(response) {
  * @type {Map<string, Kept>}
  */
 const known = new Map(); // by path
-
-// What the page asks for first came inside it (dashboard/pages/first.c).
-function takeFirst() {
-  const element = document.getElementById('twinstack-first');
-  if (!element) return;
-  /** @type {{version: string, answers: Record<string, {etag: string, data: unknown}>}} */
-  const { version, answers } = JSON.parse(element.textContent ?? '');
-  const at = performance.now();
-  for (const [path, { etag, data }] of Object.entries(answers)) known.set(path, { etag, version, at, data });
-  element.remove();
-}
-takeFirst();
 
 /** @type {Map<string, Promise<unknown>>} */
 const asked = new Map(); // by path: one fetch at a time serves all callers
@@ -388,18 +375,4 @@ export function useData(route, values, everyMs) {
   }, [path]);
   const now = state.path === path ? state : { path, data: recent(path), error: null };
   return /** @type {Data<import('openapi').Answers[Route]>} */ (now);
-}
-
-/**
- * As useData(), for what a page asks for first: NAME is its row in first_data.js, and VALUES are added to the
- * row's own.
- * @template {keyof typeof first} Name
- * @param {Name} name
- * @param {Record<string, string | number | boolean | null | undefined>} [values]
- * @returns {Data<import('openapi').Answers[(typeof first)[Name]['route']]>}
- */
-export function useFirst(name, values = {}) {
-  const { route, values: own } = first[name];
-  const data = /** @type {unknown} */ (useData(route, { ...own, ...values }));
-  return /** @type {Data<import('openapi').Answers[(typeof first)[Name]['route']]>} */ (data);
 }

@@ -1,6 +1,6 @@
 // Two runs: first how their environments differ, then verdicts, then times.
 import { useState } from 'preact/hooks';
-import { offline, useData, useFirst } from '../api.js';
+import { offline, useData } from '../api.js';
 import { Term } from '../glossary.js';
 import { usePainted } from '../painted.js';
 import { go, useQuery } from '../router.js';
@@ -204,7 +204,7 @@ export function Compare({ a, b }) {
   const [query] = useQuery();
   const first = a ?? query.a ?? 'latest~1';
   const second = b ?? query.b ?? 'latest';
-  const data = useFirst('compare', { a: first, b: second });
+  const data = useData('/api/v1/compare', { a: first, b: second });
   return (
     <Page
       title="Compare"

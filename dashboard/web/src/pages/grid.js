@@ -1,6 +1,6 @@
 // The grid of a run: scenarios by variants, the whole run at once.  Only the lines in view are in the page.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useFirst } from '../api.js';
+import { useData } from '../api.js';
 import { useQuery } from '../router.js';
 import {
   Empty,
@@ -427,7 +427,7 @@ function Shown({ data: given, running }) {
 
 /** @param {{run: number, running: boolean}} props */
 export function Grid({ run, running }) {
-  const data = useFirst('grid', { run });
+  const data = useData('/api/v1/runs/{run}/grid', { run });
   return (
     <Loaded from={data}>
       {(found) =>

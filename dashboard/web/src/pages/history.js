@@ -1,6 +1,6 @@
 // One case through all runs.
 import { useMemo } from 'preact/hooks';
-import { useData, useFirst } from '../api.js';
+import { useData } from '../api.js';
 import { Later } from '../painted.js';
 import { Plot, axis, bands, logAxis, runAxis } from '../uplot.js';
 import { Source, sourceOf } from './why.js';
@@ -144,7 +144,7 @@ function Sample({ c }) {
 
 /** @param {{scenario: string, variant: string}} props */
 export function CaseHistory({ scenario, variant }) {
-  const data = useFirst('history', { scenario, variant });
+  const data = useData('/api/v1/cases/{scenario}/{variant}', { scenario, variant });
   return (
     <Page title={`${scenario}.${variant}`} lead="This case through all runs">
       <Loaded from={data}>

@@ -1,7 +1,6 @@
 // Hooks, signatures, known differences, symbols.
 import { useState } from 'preact/hooks';
-import { refresh, send, token, useFirst } from '../api.js';
-import { first } from '../first_data.js';
+import { refresh, send, token, useData } from '../api.js';
 import { useQuery } from '../router.js';
 import { Table } from '../table.js';
 import {
@@ -46,7 +45,7 @@ const split = (text) =>
     .map((word) => word.trim())
     .filter((word) => word && word !== 'none');
 
-const PAGE_ROWS = first.hooks.values.limit;
+const PAGE_ROWS = 50;
 
 /** @type {(row: HookRow, hook: string) => {glyph: string, kind: string, why: string}} */
 function met({ want, got }, hook) {
@@ -67,7 +66,7 @@ export function Hooks() {
   const [query, set] = useQuery();
   const after = Number(query.after ?? 0);
   const { run, differs, search } = query;
-  const data = useFirst('hooks', { run, differs, search, after: query.after });
+  const data = useData('/api/v1/hooks', { limit: PAGE_ROWS, run, differs, search, after: query.after });
   return (
     <Page
       title="Hooks"
@@ -198,7 +197,7 @@ const Signature = ({ row, run }) => (
 
 export function Signatures() {
   const [query] = useQuery();
-  const data = useFirst('signatures', { run: query.run });
+  const data = useData('/api/v1/signatures', { run: query.run });
   return (
     <Page
       title="Differences"
@@ -296,7 +295,7 @@ function Remove({ id }) {
 }
 
 export function Known() {
-  const data = useFirst('known');
+  const data = useData('/api/v1/known');
   return (
     <Page
       title="Known"
@@ -445,7 +444,7 @@ const Sources = ({ rows }) => (
 
 export function Symbols() {
   const [query] = useQuery();
-  const data = useFirst('symbols', { run: query.run });
+  const data = useData('/api/v1/symbols', { run: query.run });
   return (
     <Page
       title="Symbols"

@@ -1,7 +1,6 @@
 // The mismatch browser: the queue in the order of the server, and one case of it.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useData, useFirst } from '../api.js';
-import { first as firsts } from '../first_data.js';
+import { useData } from '../api.js';
 import { useKeys } from '../keys.js';
 import { current, go, useQuery, withQuery } from '../router.js';
 import { CaseView } from './case.js';
@@ -175,7 +174,7 @@ export function Mismatches({ run, case: name }) {
   const [around] = useState(name); // the page of the case that the address named first
   const kept = Object.fromEntries(filters.map((key) => [key, query[key]]));
   const where = query.after ? { after: query.after } : { around };
-  const list = useFirst('around' in where ? 'queueAround' : 'queue', { run, ...kept, ...where });
+  const list = useData('/api/v1/runs/{run}/queue', { run, limit: 50, ...kept, ...where });
   const cases = list.data?.cases ?? [];
   /** @type {(wanted: string, nth: number) => number} */
   const find = (wanted, nth) => cases.findIndex((c) => caseName(c) === wanted && c.repeat === nth);
@@ -185,7 +184,7 @@ export function Mismatches({ run, case: name }) {
   const repeat = name ? Number(query.repeat ?? 0) : (first?.repeat ?? 0);
   const shown = name ?? (first && caseName(first));
   const selected = shown ? cases[find(shown, repeat)] : undefined;
-  const data = useData(shown ? firsts.case.route : null, {
+  const data = useData(shown ? '/api/v1/runs/{run}/cases/{case}' : null, {
     run,
     case: shown,
     repeat: repeat || null,

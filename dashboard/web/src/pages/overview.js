@@ -1,5 +1,5 @@
 // The first page: whether stacks are right, how fast, and since when.
-import { useFirst, useLive } from '../api.js';
+import { useData, useLive } from '../api.js';
 import { Term } from '../glossary.js';
 import { Later } from '../painted.js';
 import {
@@ -412,7 +412,7 @@ export function Causes({ rows, run }) {
 }
 
 export function Overview() {
-  const data = useFirst('overview');
+  const data = useData('/api/v1/overview');
   return (
     <Page title="Overview" lead="The same crashes, by dump and by offsets, compared with what really ran.">
       <Loaded from={data}>

@@ -1,6 +1,6 @@
 // One run: what ran where, how each engine did, and the grid of cases.
 import { useState } from 'preact/hooks';
-import { send, token, useFirst } from '../api.js';
+import { send, token, useData } from '../api.js';
 import { Later } from '../painted.js';
 import { useQuery, withQuery } from '../router.js';
 import { CopyLink } from '../share.js';
@@ -334,7 +334,7 @@ function SetBaseline({ run }) {
 /** @param {{run: string}} props */
 export function Run({ run }) {
   const [query] = useQuery();
-  const data = useFirst('run', { run });
+  const data = useData('/api/v1/runs/{run}', { run });
   return (
     <Page
       title={`Run ${data.data?.run.id ?? run}`}

@@ -1,5 +1,5 @@
 // All runs, newest first; tick two to compare them.
-import { offline, useFirst } from '../api.js';
+import { offline, useData } from '../api.js';
 import { useKeys } from '../keys.js';
 import { go, useQuery } from '../router.js';
 import { Table } from '../table.js';
@@ -126,7 +126,7 @@ export function Runs() {
       tick: (ticked.includes(id) ? ticked.filter((t) => t !== id) : [...ticked, id].slice(-2)).join(','),
     });
   const { branch, platform, after } = query;
-  const data = useFirst('runs', { branch, platform, after });
+  const data = useData('/api/v1/runs', { limit: 50, branch, platform, after });
   const compare = () => {
     const [a, b] = [...ticked].sort((x, y) => Number(x) - Number(y));
     go(`/compare/${a}/${b}`);

@@ -1,6 +1,6 @@
 // What each way costs.  Every sample is a dot, on a log scale; stages below.
 import { useMemo } from 'preact/hooks';
-import { useData, useFirst } from '../api.js';
+import { useData } from '../api.js';
 import { Later, usePainted } from '../painted.js';
 import { useQuery } from '../router.js';
 import { Plot, axis, logAxis } from '../uplot.js';
@@ -459,7 +459,8 @@ function Shown({ data, query, set }) {
 
 export function Timing() {
   const [query, set] = useQuery();
-  const data = useFirst('timing', {
+  const data = useData('/api/v1/timing', {
+    limit: 125,
     run: query.run,
     full: query.full,
     mbit_s: query.mbit_s,

@@ -1,7 +1,6 @@
 // One figure over runs: is it getting worse, and since when.
 import { useMemo, useState } from 'preact/hooks';
-import { offline, useFirst } from '../api.js';
-import { first } from '../first_data.js';
+import { offline, useData } from '../api.js';
 import { Term } from '../glossary.js';
 import { useQuery } from '../router.js';
 import { Plot, axis } from '../uplot.js';
@@ -16,7 +15,7 @@ import { bytes, duration, Field, Link, Loaded, number, Page, plural, when } from
  */
 
 const LIMITS = [30, 100, 300, 1000];
-const DEFAULT_LIMIT = first.trend.values.limit;
+const DEFAULT_LIMIT = 100;
 
 /** @type {Record<import('openapi').Figure['unit'], (value: number) => string>} */
 const shown = {
@@ -353,11 +352,11 @@ function Noise({ found }) {
 
 export function Trend() {
   const [query, set] = useQuery();
-  const metric = query.metric ?? first.trend.values.metric;
+  const metric = query.metric ?? 'exact';
   const limit = query.limit ?? String(DEFAULT_LIMIT);
   const where = { scenario: query.scenario, variant: query.variant };
-  const data = useFirst(
-    'trend',
+  const data = useData(
+    '/api/v1/trend',
     offline
       ? { metric, limit: DEFAULT_LIMIT, until: offline.run }
       : { metric, limit, branch: query.branch, platform: query.platform, ...where },
