@@ -314,16 +314,13 @@ TEST(a_stack_overflow_is_walked_from_end_to_end)
 
 static void walk_damaged(const uint8_t *data, size_t bytes, void *context)
 {
-    static const char path[] = "damaged.dmp";
-    char name[512];
+    const struct file_map map = {.data = data, .bytes = bytes};
     struct arena arena;
     struct fault fault = FAULT_INIT;
     struct dump_session *session;
     (void)context;
-    (void)snprintf(name, sizeof(name), "%s/%s", test_scratch(), path);
-    test_write(name, data, bytes);
     arena_init(&arena, (size_t)64 << 20);
-    if (dump_open(name, NULL, &arena, &session, &fault) == ERR_NONE) {
+    if (dump_open_map(&map, "damaged.dmp", NULL, &arena, &session, &fault) == ERR_NONE) {
         for (uint32_t i = 0; i < dump_minidump(session)->thread_count; i++) {
             struct stack stack;
             (void)dump_thread_stack(session, dump_minidump(session)->threads[i].id, NULL, &arena,

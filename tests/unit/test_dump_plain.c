@@ -74,8 +74,9 @@ static void make_user(struct draft *d, bool has_methods)
     d->words[RECORD_H_COMMITTED / 4] = (uint32_t)(d->count * sizeof d->words[0]);
 }
 
-/* One thread, stopped in the method; it was called from nowhere. USER: its user stream. */
-static void write_dump(const char *path, const uint8_t *user, size_t user_bytes)
+/* One thread, stopped in the method; it was called from nowhere. USER: its user stream. It lasts
+ * until the next one is made. */
+static struct file_map make_dump(const uint8_t *user, size_t user_bytes)
 {
     static struct maker m;
     maker_start(&m);
@@ -94,7 +95,7 @@ static void write_dump(const char *path, const uint8_t *user, size_t user_bytes)
         maker_put(&m, user[i], 1);
     maker_stream_end(&m);
     maker_finish(&m);
-    test_write(path, m.data, m.at);
+    return (struct file_map){.data = m.data, .bytes = m.at};
 }
 
 static void check_stack(struct dump_session *session, struct arena *keep, bool is_named)
@@ -119,10 +120,11 @@ static void walk_damaged(const uint8_t *data, size_t bytes, void *context)
     struct fault fault = FAULT_INIT;
     struct stack stack;
     struct arena keep;
+    const struct file_map map = make_dump(data, bytes);
+    (void)context;
 
     arena_init(&keep, 16 << 20);
-    write_dump(context, data, bytes);
-    if (dump_open(context, NULL, &keep, &session, &fault) == ERR_NONE) {
+    if (dump_open_map(&map, "damaged.dmp", NULL, &keep, &session, &fault) == ERR_NONE) {
         CHECK(dump_thread_stack(session, THREAD, NULL, &keep, &stack, &fault) != ERR_MEMORY);
         fault_clear(&fault);
         dump_ignore_code_map(session);
@@ -135,14 +137,12 @@ static void walk_damaged(const uint8_t *data, size_t bytes, void *context)
 TEST(every_damage_to_the_code_map_ends_the_walk)
 {
     static struct draft user;
-    char path[600];
 
     test_limit(120);
-    (void)snprintf(path, sizeof path, "%s/damaged.dmp", test_scratch());
     make_user(&user, true);
     const uint8_t *data = (const uint8_t *)user.words;
-    test_truncations(data, user.count * sizeof user.words[0], walk_damaged, path);
-    test_flips(data, user.count * sizeof user.words[0], walk_damaged, path);
+    test_truncations(data, user.count * sizeof user.words[0], walk_damaged, NULL);
+    test_flips(data, user.count * sizeof user.words[0], walk_damaged, NULL);
 }
 
 TEST(a_dump_is_walked_with_its_code_map_and_without_it)
@@ -165,7 +165,9 @@ TEST(a_dump_is_walked_with_its_code_map_and_without_it)
         arena_init(&keep, 0);
         (void)snprintf(path, sizeof path, "%s/plain.dmp", test_scratch());
         make_user(&user, rows[i].has_methods);
-        write_dump(path, (const uint8_t *)user.words, user.count * sizeof user.words[0]);
+        const struct file_map map =
+            make_dump((const uint8_t *)user.words, user.count * sizeof user.words[0]);
+        test_write(path, map.data, map.bytes);
         /* Where there is no code map, the engine has nothing to show and is not listed. */
         REQUIRE(opened_case_open(&crash, NULL, &keep, &opened, &fault) == ERR_NONE);
         CHECK_EQ(engine_dump_plain.available(&engine_dump_plain, &in, &why), rows[i].has_methods);
