@@ -41,6 +41,26 @@ static inline void *array_reserve(void *items, uint32_t *room, uint64_t wanted, 
  * and the output must not. If memory runs out, equal elements may change places. */
 void array_sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));
 
+/* Defines the comparator NAME of elements of TYPE: by MEMBER, a number, smallest first. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) types and members */
+#define ARRAY_ORDER(NAME, TYPE, MEMBER)                                                            \
+    static int NAME(const void *left, const void *right)                                           \
+    {                                                                                              \
+        const TYPE *a = left, *b = right;                                                          \
+        return (a->MEMBER > b->MEMBER) - (a->MEMBER < b->MEMBER);                                  \
+    }
+
+/* The same; equal ones by SECOND. */
+#define ARRAY_ORDER_2(NAME, TYPE, MEMBER, SECOND)                                                  \
+    static int NAME(const void *left, const void *right)                                           \
+    {                                                                                              \
+        const TYPE *a = left, *b = right;                                                          \
+        if (a->MEMBER != b->MEMBER)                                                                \
+            return a->MEMBER < b->MEMBER ? -1 : 1;                                                 \
+        return (a->SECOND > b->SECOND) - (a->SECOND < b->SECOND);                                  \
+    }
+/* NOLINTEND(bugprone-macro-parentheses) */
+
 /* Sorts elements of SIZE bytes by the uint64_t with which each begins, or by the double: NaN comes
  * last. Equal ones keep their order. Ten times as fast as array_sort() for 100,000 numbers, since
  * nothing is compared. */

@@ -23,6 +23,7 @@
 
 #include "base/array.h"
 #include "base/limits.h"
+#include "base/text.h"
 
 static const uint8_t nothing[1] = {0};
 
@@ -343,11 +344,6 @@ enum status folder_make(const char *path, struct fault *fault)
     return fault->code;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 enum status folder_list(const char *path, struct arena *keep, const char ***names, size_t *count,
                         struct fault *fault)
 {
@@ -375,7 +371,7 @@ enum status folder_list(const char *path, struct arena *keep, const char ***name
         fault_no_memory(fault, "folder");
     (void)closedir(folder);
     if (*count > 1)
-        array_sort(*names, *count, sizeof **names, compare_names);
+        array_sort(*names, *count, sizeof **names, text_order);
     return fault->code;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/limits.h"
+#include "base/text.h"
 
 enum { WIDE_PATH = 4096 };
 
@@ -330,11 +331,6 @@ enum status folder_make(const char *path, struct fault *fault)
     return path_is_folder(path) ? ERR_NONE : file_fault(fault, path, "folder to make");
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static bool names_add(struct arena *keep, const char ***names, size_t *count, uint32_t *room,
                       const wchar_t *wide)
 {
@@ -375,7 +371,7 @@ enum status folder_list(const char *path, struct arena *keep, const char ***name
     } while (FindNextFileW(search, &entry));
     (void)FindClose(search);
     if (*count > 1)
-        array_sort(*names, *count, sizeof **names, compare_names);
+        array_sort(*names, *count, sizeof **names, text_order);
     return fault->code;
 }
 

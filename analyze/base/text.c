@@ -66,6 +66,11 @@ bool text_equal(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+int text_order(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
 bool text_list_has(const char *list, const char *word)
 {
     const size_t length = strlen(word);

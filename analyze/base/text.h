@@ -19,6 +19,9 @@ const char *text_or_empty(const char *text);
 /* True when both are the same text, or both are NULL. */
 bool text_equal(const char *a, const char *b);
 
+/* The comparator of an array of texts. */
+int text_order(const void *left, const void *right);
+
 /* Compares with ASCII case folding, as Windows compares module names. */
 bool text_equal_nocase(const char *a, const char *b);
 

@@ -11,13 +11,7 @@
 /* More cases make an interval narrower, and a round slower, so they need fewer rounds. */
 enum { ROUNDS_MOST = 2000, ROUNDS_LEAST = 200, DRAWS = 1000000 };
 
-static int by_group(const void *a, const void *b)
-{
-    const struct ratio_pair *x = a, *y = b;
-    if (x->stratum != y->stratum)
-        return x->stratum < y->stratum ? -1 : 1;
-    return (x->group > y->group) - (x->group < y->group);
-}
+ARRAY_ORDER_2(by_group, struct ratio_pair, stratum, group)
 
 static bool is_same_group(const struct ratio_pair *x, const struct ratio_pair *y)
 {

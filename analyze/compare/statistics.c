@@ -86,11 +86,7 @@ struct ranked {
     bool first;
 };
 
-static int by_ranked(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    return (x->value > y->value) - (x->value < y->value);
-}
+ARRAY_ORDER(by_ranked, struct ranked, value)
 
 /* U of the first side, and the sum of t^3 - t over ties. */
 static double count_u(struct ranked *pool, size_t count, size_t n, double *ties)

@@ -14,14 +14,6 @@ static bool available(const struct engine *self, const struct engine_input *in, 
     return judge_has_dump(in, why);
 }
 
-/* Opens the symbols of a stack's modules first, so that loading is not timed as resolving. */
-static void load_symbols(struct symbol_store *symbols, const struct stack *stack)
-{
-    for (uint32_t i = 0; i < stack->frame_count; i++)
-        if (stack->frames[i].module != NULL)
-            (void)symbol_store_module(symbols, stack->frames[i].module);
-}
-
 static enum status thread_stack(struct dump_session *session, uint32_t thread_id,
                                 struct symbol_store *symbols, bool own_only, struct arena *keep,
                                 struct stack *out, struct fault *fault)
@@ -42,7 +34,7 @@ static enum status thread_stack(struct dump_session *session, uint32_t thread_id
     }
     if (own_only)
         frame_class_drop_system(&physical);
-    load_symbols(symbols, &physical);
+    symbol_load_modules(symbols, &physical);
     uint64_t loaded = clock_ns();
     status = symbol_resolve_stack(symbols, &physical, keep, out, fault);
     out->cost.unwind_ns = walked - start;

@@ -18,15 +18,6 @@ static bool always_available(const struct engine *self, const struct engine_inpu
     return true;
 }
 
-/* Opens the symbols of every module in the stack, so that loading and resolving are timed
- * separately. */
-static void load_modules(struct symbol_store *symbols, const struct stack *stack)
-{
-    for (uint32_t i = 0; i < stack->frame_count; i++)
-        if (stack->frames[i].module != NULL)
-            (void)symbol_store_module(symbols, stack->frames[i].module);
-}
-
 static enum status resolve_stack(const struct engine *self, const struct engine_input *in,
                                  const struct record *record, const struct record_stack *from,
                                  bool own_only, struct arena *keep, struct stack *out,
@@ -39,7 +30,7 @@ static enum status resolve_stack(const struct engine *self, const struct engine_
     physical.engine = self->name;
     if (own_only)
         frame_class_drop_system(&physical);
-    load_modules(in->symbols, &physical);
+    symbol_load_modules(in->symbols, &physical);
     const uint64_t loaded_ns = clock_ns();
     if (symbol_resolve_stack(in->symbols, &physical, keep, out, fault) != ERR_NONE)
         return fault->code;

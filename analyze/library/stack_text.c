@@ -456,11 +456,7 @@ static int compare_images(const void *left, const void *right)
     return a->base_va < b->base_va ? -1 : a->base_va > b->base_va;
 }
 
-static int compare_frames(const void *left, const void *right)
-{
-    const struct loaded *a = left, *b = right;
-    return a->frame < b->frame ? -1 : a->frame > b->frame;
-}
+ARRAY_ORDER(compare_frames, struct loaded, frame)
 
 /* The images that STACK's frames lie in, each once, in the order of the frames. */
 static uint32_t list_loaded(const struct stack *stack, struct loaded *out)

@@ -57,13 +57,7 @@ struct first_frame {
     uint32_t row;
 };
 
-static int by_offset(const void *a, const void *b)
-{
-    const struct first_frame *x = a, *y = b;
-    if (x->offset != y->offset)
-        return x->offset < y->offset ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
-}
+ARRAY_ORDER_2(by_offset, struct first_frame, offset, row)
 
 /* The row of another dump that has this stack; UINT32_MAX: none. */
 static uint32_t find_crash(const struct first_frame *firsts, uint32_t count,

@@ -25,12 +25,7 @@ struct json_modules {
     uint32_t count;
 };
 
-static int compare_modules(const void *left, const void *right)
-{
-    const struct json_module *a = left;
-    const struct json_module *b = right;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
+ARRAY_ORDER(compare_modules, struct json_module, index)
 
 static void list_modules(struct stack_input *input, struct fault *fault)
 {

@@ -252,11 +252,7 @@ struct suspect {
     uint32_t deaths;
 };
 
-static int fewest_deaths(const void *left, const void *right)
-{
-    const struct suspect *a = left, *b = right;
-    return (a->deaths > b->deaths) - (a->deaths < b->deaths);
-}
+ARRAY_ORDER(fewest_deaths, struct suspect, deaths)
 
 /* Moves the messages that were delivered before to the end, those with the fewest deaths first.
  * Returns how many are before them. */

@@ -165,11 +165,7 @@ static void fill_whole(struct columns *c, int offset, struct headline_cell *out)
     out->measured = measurement_of_cases(c->numbers, count);
 }
 
-static int by_whole(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    return (x->whole_ns > y->whole_ns) - (x->whole_ns < y->whole_ns);
-}
+ARRAY_ORDER(by_whole, struct place, whole_ns)
 
 /* The samples with a whole time in row WHOLE, in the order of these times. */
 static uint32_t sort_places(struct columns *c, enum row whole, enum case_way way)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "compare/known.h"
 
 bool problem_has(const struct triage *t, const struct triage_item *item, const char *key)
@@ -38,11 +39,6 @@ struct matrix {
     uint32_t row_count, variant_count;
 };
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static int by_scenario(const void *a, const void *b)
 {
     return strcmp(((const struct row *)a)->scenario, ((const struct row *)b)->scenario);
@@ -58,7 +54,7 @@ static int by_cases(const void *a, const void *b)
 static uint32_t sort_once(const char **texts, uint32_t count)
 {
     uint32_t kept = 0;
-    array_sort(texts, count, sizeof *texts, by_text);
+    array_sort(texts, count, sizeof *texts, text_order);
     for (uint32_t i = 0; i < count; i++)
         if (kept == 0 || strcmp(texts[kept - 1], texts[i]) != 0)
             texts[kept++] = texts[i];
@@ -84,7 +80,7 @@ static void count_item(struct matrix *m, const struct triage_item *item, bool of
     const struct row wanted = {.scenario = item->scenario};
     struct row *row = bsearch(&wanted, m->rows, m->row_count, sizeof *m->rows, by_scenario);
     const char **variant =
-        bsearch(&item->variant, m->variants, m->variant_count, sizeof *m->variants, by_text);
+        bsearch(&item->variant, m->variants, m->variant_count, sizeof *m->variants, text_order);
     if (row == NULL || variant == NULL)
         return;
     row->of[variant - m->variants]++;

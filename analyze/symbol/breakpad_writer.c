@@ -145,13 +145,7 @@ static void close_call(struct breakpad_writer *w, uint32_t level, uint32_t end_r
     call->open = false;
 }
 
-static int by_level(const void *left, const void *right)
-{
-    const struct written_call *a = left, *b = right;
-    if (a->level != b->level)
-        return a->level < b->level ? -1 : 1;
-    return (a->start_rva > b->start_rva) - (a->start_rva < b->start_rva);
-}
+ARRAY_ORDER_2(by_level, struct written_call, level, start_rva)
 
 /* The outer call goes first: if two have the same range, Breakpad's processor treats the later one
  * as the inner. */

@@ -163,11 +163,7 @@ static int compare_objects(const void *left, const void *right)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static int compare_pieces(const void *left, const void *right)
-{
-    const struct object_piece *a = left, *b = right;
-    return a->start < b->start ? -1 : a->start > b->start;
-}
+ARRAY_ORDER(compare_pieces, struct object_piece, start)
 
 void object_read_debug_map(struct symbol_object *object, const struct object_candidate *candidates,
                            uint32_t count)

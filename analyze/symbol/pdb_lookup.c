@@ -477,11 +477,7 @@ uint32_t pdb_lookup_lines(struct pdb_lookup *lookup, uint32_t rva, uint32_t *out
 
 /* ---- methods ---- */
 
-static int by_token(const void *a, const void *b)
-{
-    const struct pdb_method *left = a, *right = b;
-    return (left->token > right->token) - (left->token < right->token);
-}
+ARRAY_ORDER(by_token, struct pdb_method, token)
 
 /* Notes the methods of all modules, once; a module is kept only when one of its methods is asked
  * about. */

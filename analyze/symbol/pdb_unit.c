@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 
 static uint32_t walk_codes(const struct pdb_module *module, struct unit_code *out)
@@ -36,13 +37,7 @@ static uint64_t start_of(struct pdb_place place)
     return (uint64_t)place.section << 32 | place.offset;
 }
 
-static int compare_starts(const void *a, const void *b)
-{
-    const struct start_key *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
-}
+ARRAY_ORDER_2(compare_starts, struct start_key, start, number)
 
 static void sort_starts(struct start_key *keys, uint32_t count)
 {

@@ -123,6 +123,13 @@ static bool resolve_frame(const struct source_view *view, const struct frame *in
     return true;
 }
 
+void symbol_load_modules(struct symbol_store *store, const struct stack *stack)
+{
+    for (uint32_t i = 0; i < stack->frame_count; i++)
+        if (stack->frames[i].module != NULL)
+            (void)symbol_store_module(store, stack->frames[i].module);
+}
+
 enum status symbol_resolve_stack(struct symbol_store *store, const struct stack *in,
                                  struct arena *keep, struct stack *out, struct fault *fault)
 {

@@ -180,6 +180,10 @@ struct symbol_source {
 void symbol_source(struct symbol_module *sources, const char *file, struct arena *keep,
                    struct symbol_source *out);
 
+/* Opens the symbols of every module in the stack, so that loading and resolving are timed
+ * separately. */
+void symbol_load_modules(struct symbol_store *store, const struct stack *stack);
+
 /* Expands physical frames into logical ones: looks up each frame of IN at frame_lookup_offset() and
  * writes the result, in KEEP, to OUT. Every engine of this project turns addresses into names only
  * through this function. Fails: ERR_MEMORY. */

@@ -42,13 +42,7 @@ bool cfi_begins_at(const struct unwind_process *process, uint64_t va, uint32_t b
            (head[8] == 1 || head[8] == 3) && head[9] == 'z';
 }
 
-static int by_begin(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    if (x->begin_rva != y->begin_rva)
-        return x->begin_rva < y->begin_rva ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
-}
+ARRAY_ORDER_2(by_begin, struct row, begin_rva, at)
 
 /* Absolute addresses are relocated when they were read from memory, and count from the preferred
  * base when they come from the file. */

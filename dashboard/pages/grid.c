@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "pages/input.h"
 #include "study/triage.h"
 
@@ -44,11 +45,6 @@ static const char *hooks_of(const struct triage_item *item, struct arena *keep)
     return arena_string(keep, hook_names(item, names));
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 struct grid {
     const struct triage_item **items; /* in the order of their ids: the newest is the last */
     uint32_t count;
@@ -68,7 +64,7 @@ static enum status gather(const struct grid *g, name_of_fn *name_of, struct aren
         if (out->list[i] == NULL)
             return fault_no_memory(fault, "grid of a run");
     }
-    qsort((void *)out->list, cases, sizeof *out->list, by_text);
+    qsort((void *)out->list, cases, sizeof *out->list, text_order);
     for (uint32_t i = 0; i < cases; i++)
         if (out->count == 0 || strcmp(out->list[out->count - 1], out->list[i]) != 0)
             out->list[out->count++] = out->list[i];
@@ -78,7 +74,7 @@ static enum status gather(const struct grid *g, name_of_fn *name_of, struct aren
 static uint32_t place(const struct names *names, const char *name)
 {
     const char **found = (const char **)bsearch((const void *)&name, (const void *)names->list,
-                                                names->count, sizeof *names->list, by_text);
+                                                names->count, sizeof *names->list, text_order);
     return found != NULL ? (uint32_t)(found - names->list) : 0;
 }
 

@@ -407,11 +407,7 @@ static int by_line(const void *left, const void *right)
                             : (a->line > b->line) - (a->line < b->line);
 }
 
-static int by_number(const void *left, const void *right)
-{
-    const struct breakpad_name *a = left, *b = right;
-    return (a->number > b->number) - (a->number < b->number);
-}
+ARRAY_ORDER(by_number, struct breakpad_name, number)
 
 /* An outer record goes before those in it. The texts point into the file, so they are in its order.
  */

@@ -23,23 +23,11 @@ static bool is_skimmed(struct breakpad_words w)
     }
 }
 
-static int by_function(const void *left, const void *right)
-{
-    const struct breakpad_function *a = left, *b = right;
-    return (a->rva > b->rva) - (a->rva < b->rva);
-}
+ARRAY_ORDER(by_function, struct breakpad_function, rva)
 
-static int by_public(const void *left, const void *right)
-{
-    const struct breakpad_public *a = left, *b = right;
-    return (a->rva > b->rva) - (a->rva < b->rva);
-}
+ARRAY_ORDER(by_public, struct breakpad_public, rva)
 
-static int by_number(const void *left, const void *right)
-{
-    const struct breakpad_name *a = left, *b = right;
-    return (a->number > b->number) - (a->number < b->number);
-}
+ARRAY_ORDER(by_number, struct breakpad_name, number)
 
 /* All of them are stable: equal ones stay in the order of the file. */
 static void sort_skimmed(struct breakpad *file)

@@ -68,14 +68,7 @@ static bool list_unit(struct dwarf *dwarf, struct dwarf_context *context)
     return unit != NULL && !to.failed;
 }
 
-static int compare_ranges(const void *left, const void *right)
-{
-    const struct unit_range *a = left;
-    const struct unit_range *b = right;
-    if (a->low != b->low)
-        return a->low < b->low ? -1 : 1;
-    return (a->unit > b->unit) - (a->unit < b->unit);
-}
+ARRAY_ORDER_2(compare_ranges, struct unit_range, low, unit)
 
 static enum status list_units(struct dwarf *dwarf, struct fault *fault)
 {
@@ -91,11 +84,7 @@ static enum status list_units(struct dwarf *dwarf, struct fault *fault)
     return ERR_NONE;
 }
 
-static int compare_splits(const void *left, const void *right)
-{
-    const struct dwarf_split *a = left, *b = right;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
+ARRAY_ORDER(compare_splits, struct dwarf_split, id)
 
 static enum status open_objects(const struct dwarf_input *input, struct dwarf *dwarf,
                                 struct fault *fault)

@@ -215,11 +215,7 @@ static bool read_attributes(struct dwarf_abbreviations *table, struct dwarf_curs
     return true;
 }
 
-static int compare_codes(const void *left, const void *right)
-{
-    const struct dwarf_abbreviation *a = left, *b = right;
-    return (a->code > b->code) - (a->code < b->code);
-}
+ARRAY_ORDER(compare_codes, struct dwarf_abbreviation, code)
 
 /* Reads as much of a table as is good, at most MOST abbreviations. */
 static void read_table(struct dwarf_abbreviations *table, uint32_t most, struct dwarf_cursor *c)

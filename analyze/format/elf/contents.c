@@ -177,11 +177,7 @@ enum status elf_add_symbols(const struct elf *elf, struct arena *keep, struct ob
     return ERR_NONE;
 }
 
-static int compare_ranges(const void *left, const void *right)
-{
-    const struct object_range *a = left, *b = right;
-    return a->start_va < b->start_va ? -1 : a->start_va > b->start_va;
-}
+ARRAY_ORDER(compare_ranges, struct object_range, start_va)
 
 /* Code is in executable sections or, without section headers, in executable segments. */
 static void find_code(const struct elf *elf, struct arena *keep, struct object_debug *out)

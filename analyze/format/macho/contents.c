@@ -282,11 +282,7 @@ static void read_debug_section(const struct macho *macho, const struct macho_sec
     *slot = data;
 }
 
-static int compare_ranges(const void *left, const void *right)
-{
-    const struct object_range *a = left, *b = right;
-    return a->start_va < b->start_va ? -1 : a->start_va > b->start_va;
-}
+ARRAY_ORDER(compare_ranges, struct object_range, start_va)
 
 bool macho_debug(const struct macho *macho, struct arena *keep, struct object_debug *out,
                  struct fault *fault)

@@ -274,11 +274,7 @@ static enum status read_directory(struct msfz *msfz, const struct header *header
     return fault->code;
 }
 
-static int by_place(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
-    return (a->at > b->at) - (a->at < b->at);
-}
+ARRAY_ORDER(by_place, struct place, at)
 
 /* Sorts the fragments in chunks, so that each chunk can find its own. The work is bounded because
  * no two fragments share bytes. */

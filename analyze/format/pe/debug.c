@@ -33,11 +33,7 @@ static void unpack(const struct object_bytes data, struct arena *keep, struct ob
     (void)object_unpack(PACKED_ZLIB, packed, bytes, keep, slot, fault);
 }
 
-static int compare_ranges(const void *left, const void *right)
-{
-    const struct object_range *a = left, *b = right;
-    return a->start_va < b->start_va ? -1 : a->start_va > b->start_va;
-}
+ARRAY_ORDER(compare_ranges, struct object_range, start_va)
 
 bool pe_debug(const struct pe *pe, struct arena *keep, struct object_debug *out,
               struct fault *fault)

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "format/portable_pdb/managed.h"
 #include "format/portable_pdb/precompiled_read.h"
@@ -153,11 +154,7 @@ static bool add_instances(const struct pe *pe, uint32_t rva, uint32_t functions,
     return true;
 }
 
-static int by_function(const void *a, const void *b)
-{
-    const struct precompiled_entry *left = a, *right = b;
-    return (left->function > right->function) - (left->function < right->function);
-}
+ARRAY_ORDER(by_function, struct precompiled_entry, function)
 
 struct section {
     uint32_t rva, bytes;

@@ -54,13 +54,7 @@ void record_captures_read(struct record_section s, struct arena *keep, struct re
     }
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    const struct record_capture *x = a, *y = b;
-    if (x->at_ns != y->at_ns)
-        return x->at_ns < y->at_ns ? -1 : 1;
-    return x->thread_id < y->thread_id ? -1 : x->thread_id > y->thread_id;
-}
+ARRAY_ORDER_2(compare_times, struct record_capture, at_ns, thread_id)
 
 void record_captures_sort(struct record *record)
 {

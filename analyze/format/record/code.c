@@ -59,19 +59,9 @@ void record_memory_take(struct record_section s, struct arena *keep, struct reco
     }
 }
 
-static int compare_codes(const void *a, const void *b)
-{
-    const struct record_code *x = a, *y = b;
-    if (x->start_va != y->start_va)
-        return x->start_va < y->start_va ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
-}
+ARRAY_ORDER_2(compare_codes, struct record_code, start_va, order)
 
-static int compare_memory(const void *a, const void *b)
-{
-    const struct record_memory *x = a, *y = b;
-    return (x->va > y->va) - (x->va < y->va);
-}
+ARRAY_ORDER(compare_memory, struct record_memory, va)
 
 void record_code_sort(struct record *record)
 {

@@ -35,11 +35,7 @@ void record_assemblies_read(struct record_section s, struct record *out)
     }
 }
 
-static int compare_map(const void *a, const void *b)
-{
-    const struct record_il *x = a, *y = b;
-    return (x->native_offset > y->native_offset) - (x->native_offset < y->native_offset);
-}
+ARRAY_ORDER(compare_map, struct record_il, native_offset)
 
 /* False on a fault. */
 static bool read_map(struct bytes *entry, uint32_t count, struct arena *keep,
@@ -91,13 +87,7 @@ void record_methods_read(struct record_section s, struct arena *keep, struct rec
     }
 }
 
-static int compare_methods(const void *a, const void *b)
-{
-    const struct record_method *x = a, *y = b;
-    if (x->start_va != y->start_va)
-        return x->start_va < y->start_va ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
-}
+ARRAY_ORDER_2(compare_methods, struct record_method, start_va, order)
 
 void record_methods_sort(struct record *record)
 {
