@@ -13,19 +13,28 @@
 #include "verbs/stored.h"
 #include "verbs/verbs.h"
 
+struct db_options {
+    const char *db;
+    uint64_t keep_runs;
+    bool as_json;
+};
+
 /* Makes one run of the parts that WORDS name. */
-static int merge(const char *path, const struct option_list *words, struct arena *keep)
+static int merge(const struct verb *self, void *options, const struct option_list *words,
+                 struct arena *keep)
 {
+    const struct db_options *o = options;
     struct store *store = NULL;
     struct run_info run;
     struct fault fault = FAULT_INIT;
     int code = EXIT_GOOD;
-    if (!stored_open(path, STORE_WRITE, &store, &code))
+    (void)self;
+    if (!stored_open(o->db, STORE_WRITE, &store, &code))
         return code;
     if (study_merge(store, words->items, words->count, keep, &run, &fault) != ERR_NONE)
         code = stored_fault(&fault, fault.code != ERR_ABSENT);
     else
-        (void)printf("run %" PRIu64 " of %s made of %u parts\n", run.id, path, words->count);
+        (void)printf("run %" PRIu64 " of %s made of %u parts\n", run.id, o->db, words->count);
     stored_close(store);
     return code;
 }
@@ -88,49 +97,64 @@ static enum status print_size_after_prune(const char *path, struct store *store,
     return fault->code;
 }
 
-static int prune(const char *path, uint64_t keep_runs)
+static int prune(const struct verb *self, void *options, const struct option_list *words,
+                 struct arena *keep)
 {
+    const struct db_options *o = options;
     struct store *store = NULL;
     struct fault fault = FAULT_INIT;
     uint32_t deleted = 0;
     int code = EXIT_GOOD;
-    if (!stored_open(path, STORE_WRITE, &store, &code))
+    (void)words;
+    (void)keep;
+    if (o->keep_runs > UINT32_MAX)
+        return verb_usage_error(self, "prune needs --keep-runs N");
+    if (!stored_open(o->db, STORE_WRITE, &store, &code))
         return code;
-    if (store_prune(store, (uint32_t)keep_runs, &deleted, &fault) != ERR_NONE)
+    if (store_prune(store, (uint32_t)o->keep_runs, &deleted, &fault) != ERR_NONE)
         code = stored_fault(&fault, true);
     else
         (void)printf("%u run%s deleted; the newest %" PRIu64 " and the baselines stay\n", deleted,
-                     deleted == 1 ? "" : "s", keep_runs);
-    if (code == EXIT_GOOD && print_size_after_prune(path, store, &fault) != ERR_NONE)
+                     deleted == 1 ? "" : "s", o->keep_runs);
+    if (code == EXIT_GOOD && print_size_after_prune(o->db, store, &fault) != ERR_NONE)
         code = stored_fault(&fault, true);
     stored_close(store);
     return code;
 }
 
-static int publish(const char *path, const char *to)
+static int publish(const struct verb *self, void *options, const struct option_list *words,
+                   struct arena *keep)
 {
+    const struct db_options *o = options;
     struct store *store = NULL;
     struct fault fault = FAULT_INIT;
     int code = EXIT_GOOD;
-    if (!stored_open(path, STORE_READ, &store, &code))
+    (void)self;
+    (void)keep;
+    if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
-    if (store_publish(store, to, &fault) != ERR_NONE)
+    if (store_publish(store, words->items[0], &fault) != ERR_NONE)
         code = stored_fault(&fault, true);
     store_close(store);
     return code;
 }
 
 /* Opening a database for writing upgrades it. */
-static int upgrade(const char *path)
+static int upgrade(const struct verb *self, void *options, const struct option_list *words,
+                   struct arena *keep)
 {
+    const struct db_options *o = options;
     struct store *store = NULL;
     int code = EXIT_GOOD;
-    if (!path_is_file(path)) {
-        log_error("%s: there is no such database", path);
+    (void)self;
+    (void)words;
+    (void)keep;
+    if (!path_is_file(o->db)) {
+        log_error("%s: there is no such database", o->db);
         return EXIT_DATABASE;
     }
-    if (stored_open(path, STORE_WRITE, &store, &code))
-        (void)printf("%s has schema %d, the newest\n", path, STORE_SCHEMA_VERSION);
+    if (stored_open(o->db, STORE_WRITE, &store, &code))
+        (void)printf("%s has schema %d, the newest\n", o->db, STORE_SCHEMA_VERSION);
     stored_close(store);
     return code;
 }
@@ -151,8 +175,10 @@ static void print_run(const struct run_info *run)
 }
 
 /* All runs, newest first, including those that have not ended or were stopped. */
-static int list(const char *path, bool as_json, struct arena *keep)
+static int list(const struct verb *self, void *options, const struct option_list *words,
+                struct arena *keep)
 {
+    const struct db_options *o = options;
     struct store *store = NULL;
     struct fault fault = FAULT_INIT;
     struct run_query query = {.with_running = true, .limit = STORE_PAGE_MAX};
@@ -160,49 +186,36 @@ static int list(const char *path, bool as_json, struct arena *keep)
     struct json j;
     uint64_t cases = 0;
     int code = EXIT_GOOD;
-    if (!stored_open(path, STORE_READ, &store, &code))
+    (void)self;
+    (void)words;
+    if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
     json_to_stream(&j, stdout, true);
-    if (as_json)
+    if (o->as_json)
         json_array(&j);
     do {
         if (store_list_runs(store, &query, keep, &page, &fault) != ERR_NONE)
             break;
         for (uint32_t i = 0; i < page.count; i++)
-            if (as_json)
+            if (o->as_json)
                 run_info_write_json(&j, &page.runs[i]);
             else
                 print_run(&page.runs[i]);
         cases += count_cases(&page);
         query.after = page.next;
     } while (query.after != 0);
-    if (as_json) {
+    if (o->as_json) {
         json_array_end(&j);
         json_newline(&j);
     } else if (fault.code == ERR_NONE) {
-        print_size(path, cases);
+        print_size(o->db, cases);
     }
     store_close(store);
     return fault.code != ERR_NONE ? stored_fault(&fault, true) : EXIT_GOOD;
 }
 
-struct db_options {
-    const char *db;
-    uint64_t keep_runs;
-    bool as_json;
-};
-
-static int run_list(const struct verb *self, void *options, const struct option_list *words,
-                    struct arena *keep)
-{
-    const struct db_options *o = options;
-    (void)self;
-    (void)words;
-    return list(o->db, o->as_json, keep);
-}
-
-static int run_import(const struct verb *self, void *options, const struct option_list *words,
-                      struct arena *keep)
+static int import(const struct verb *self, void *options, const struct option_list *words,
+                  struct arena *keep)
 {
     const struct db_options *o = options;
     (void)self;
@@ -210,8 +223,8 @@ static int run_import(const struct verb *self, void *options, const struct optio
     return copy(words->items[0], o->db);
 }
 
-static int run_export(const struct verb *self, void *options, const struct option_list *words,
-                      struct arena *keep)
+static int export(const struct verb *self, void *options, const struct option_list *words,
+                  struct arena *keep)
 {
     const struct db_options *o = options;
     (void)self;
@@ -219,53 +232,15 @@ static int run_export(const struct verb *self, void *options, const struct optio
     return copy(o->db, words->items[0]);
 }
 
-static int run_merge(const struct verb *self, void *options, const struct option_list *words,
-                     struct arena *keep)
-{
-    const struct db_options *o = options;
-    (void)self;
-    return merge(o->db, words, keep);
-}
-
-static int run_publish(const struct verb *self, void *options, const struct option_list *words,
-                       struct arena *keep)
-{
-    const struct db_options *o = options;
-    (void)self;
-    (void)keep;
-    return publish(o->db, words->items[0]);
-}
-
-static int run_prune(const struct verb *self, void *options, const struct option_list *words,
-                     struct arena *keep)
-{
-    const struct db_options *o = options;
-    (void)words;
-    (void)keep;
-    if (o->keep_runs > UINT32_MAX)
-        return verb_usage_error(self, "prune needs --keep-runs N");
-    return prune(o->db, o->keep_runs);
-}
-
-static int run_upgrade(const struct verb *self, void *options, const struct option_list *words,
-                       struct arena *keep)
-{
-    const struct db_options *o = options;
-    (void)self;
-    (void)words;
-    (void)keep;
-    return upgrade(o->db);
-}
-
 static const struct subcommand subcommands[] = {
-    {"list", NULL, "every run, newest first, including unfinished ones", 0, 0, run_list},
-    {"import", "FILE", "copy the runs of FILE that the database lacks", 1, 1, run_import},
-    {"export", "FILE", "copy the runs that FILE lacks into it", 1, 1, run_export},
+    {"list", NULL, "every run, newest first, including unfinished ones", 0, 0, list},
+    {"import", "FILE", "copy the runs of FILE that the database lacks", 1, 1, import},
+    {"export", "FILE", "copy the runs that FILE lacks into it", 1, 1, export},
     {"merge", "RUN|FILE...", "make one run of the parts that run --shard took", 1,
-     SUBCOMMAND_WORDS_MAX, run_merge},
-    {"publish", "FILE", "write one file that opens from a read-only folder", 1, 1, run_publish},
-    {"prune", "--keep-runs N", "delete all but the newest runs and the baselines", 0, 0, run_prune},
-    {"upgrade", NULL, "bring an older database up to date", 0, 0, run_upgrade},
+     SUBCOMMAND_WORDS_MAX, merge},
+    {"publish", "FILE", "write one file that opens from a read-only folder", 1, 1, publish},
+    {"prune", "--keep-runs N", "delete all but the newest runs and the baselines", 0, 0, prune},
+    {"upgrade", NULL, "bring an older database up to date", 0, 0, upgrade},
     {.name = NULL},
 };
 
