@@ -10,7 +10,9 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "base/turns.h"
-#include "collect/parts.h"
+#include "collect/runner.h"
+#include "collect/schedule.h"
+#include "collect/sealing.h"
 
 enum {
     OUTER_LIMIT_EXTRA_MS =

@@ -1,4 +1,4 @@
-/* Makes a case from the files that a victim left: see parts.h.
+/* Makes a case from the files that a victim left: see sealing.h.
  *
  * Images and PDBs of our own are copied once each into OUT/symbols, by identity, and every
  * case lists them with their hashes; the system's images go there too, by hard link, but no
@@ -11,7 +11,9 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "collect/parts.h"
+#include "collect/program.h"
+#include "collect/runner.h"
+#include "collect/sealing.h"
 #include "format/context/registers.h"
 #include "format/pdb/pdb.h"
 #include "format/pe/pe.h"

@@ -7,7 +7,9 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "collect/parts.h"
+#include "collect/list_cache.h"
+#include "collect/program.h"
+#include "collect/runner.h"
 #include "format/pe/pe.h"
 
 enum { LIST_LIMIT_MS = 60000, SCENARIOS_MAX = 4096, TOOLCHAIN_MAX_BYTES = 1 << 20 };

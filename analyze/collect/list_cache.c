@@ -1,9 +1,10 @@
-/* Scenario lists of victims, kept in the Wine prefix: see parts.h. */
+/* Scenario lists of victims, kept in the Wine prefix: see list_cache.h. */
 #include <string.h>
 
 #include "base/files.h"
 #include "base/text.h"
-#include "collect/parts.h"
+#include "collect/list_cache.h"
+#include "collect/runner.h"
 
 enum { LIST_MAX_BYTES = 4 << 20, LISTS_MAX = 256, SHA256_DIGITS = 64 };
 

@@ -4,7 +4,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
-#include "collect/parts.h"
+#include "collect/sealing.h"
 
 enum { TOOLCHAIN_MAX_BYTES = 1 << 20 };
 

@@ -1,8 +1,9 @@
-/* What a Windows program needs from its host: see parts.h. */
+/* What a Windows program needs from its host: see program.h. */
 #include <string.h>
 
 #include "base/files.h"
-#include "collect/parts.h"
+#include "collect/program.h"
+#include "collect/runner.h"
 #include "format/pe/pe.h"
 
 uint32_t program_machine(const char *program)

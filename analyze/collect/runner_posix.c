@@ -1,4 +1,4 @@
-/* Runs Windows programs through Wine: see parts.h.
+/* Runs Windows programs through Wine: see runner.h.
  *
  * Facts of Wine 8 that shape this file:
  * - a launch takes 16-20 ms with a persistent wineserver and 430-520 ms without;
@@ -30,7 +30,8 @@
 #include "base/log.h"
 #include "base/processor.h"
 #include "base/text.h"
-#include "collect/parts.h"
+#include "collect/program.h"
+#include "collect/runner.h"
 
 enum {
     PREFIX_LIMIT_MS = 180000,

@@ -1,11 +1,12 @@
-/* Runs Windows programs on Windows: see parts.h. */
+/* Runs Windows programs on Windows: see runner.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <windows.h>
 
 #include "base/files.h"
-#include "collect/parts.h"
+#include "collect/program.h"
+#include "collect/runner.h"
 
 enum status host_describe(struct arena *keep, const char **os, const char **cpu,
                           struct fault *fault)

@@ -1,4 +1,4 @@
-/* Which victim runs next: see parts.h.
+/* Which victim runs next: see schedule.h.
  *
  * A hang waits until its time limit, computes and ends; the moment when it begins to compute cannot
  * be delayed.  So that its measurements are not disturbed, hangs have processors for themselves,
@@ -7,7 +7,7 @@
  * before them decide when. */
 #include <string.h>
 
-#include "collect/parts.h"
+#include "collect/schedule.h"
 
 enum status schedule_open(const struct collected *results, uint32_t count, uint32_t jobs,
                           struct arena *keep, struct schedule *out, struct fault *fault)

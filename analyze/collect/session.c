@@ -1,7 +1,7 @@
 /* Running Windows programs outside of cases: see collect.h. */
 #include <stdlib.h>
 
-#include "collect/parts.h"
+#include "collect/runner.h"
 
 enum { LAUNCHER_WORDS_MAX = 32 };
 

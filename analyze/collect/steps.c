@@ -2,7 +2,8 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "collect/parts.h"
+#include "collect/program.h"
+#include "collect/runner.h"
 #include "format/record/record.h"
 
 enum { STEPS_LIMIT_MS = 600000, VARIANTS_MAX = 64 };

@@ -1,4 +1,4 @@
-/* The 32-bit half of Wine that `./run` unpacks beside the prefix: see parts.h.
+/* The 32-bit half of Wine that `./run` unpacks beside the prefix: see runner.h.
  *
  * Wine looks for the loader of the other size in the folder of its own program, so the unpacked
  * folder has a copy of the 64-bit loader beside the 32-bit one, and programs of both sizes start
@@ -10,7 +10,7 @@
 
 #include "base/files.h"
 #include "base/process.h"
-#include "collect/parts.h"
+#include "collect/runner.h"
 
 /* In the prefix: a link to the folder, so that a copy of the prefix finds it too. */
 #define LINK_NAME "wine32"

@@ -7,7 +7,6 @@
 #include "base/process.h"
 #include "base/turns.h"
 #include "collect/collect.h"
-#include "collect/parts.h"
 #include "test.h"
 
 static const struct scenario crash_ob2 = {

@@ -10,7 +10,8 @@
 #include "base/files.h"
 #include "base/thread.h"
 #include "capture/record.h"
-#include "collect/parts.h"
+#include "collect/runner.h"
+#include "collect/sealing.h"
 #include "format/record/record.h"
 #include "test.h"
 

@@ -1,8 +1,8 @@
-/* Which victim runs next: collect/parts.h. */
+/* Which victim runs next: collect/schedule.h. */
 #include <string.h>
 
 #include "base/turns.h"
-#include "collect/parts.h"
+#include "collect/schedule.h"
 #include "test.h"
 
 /* ---- the order -------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "collect/parts.h"
+#include "collect/list_cache.h"
 #include "test.h"
 
 static struct arena paths;
@@ -286,7 +286,7 @@ TEST(a_kept_list_is_the_one_that_was_written)
     CHECK(list_cache_path(&none, below("victims/victims-ob2.exe"), &paths) == NULL);
 }
 
-/* collect/parts.h: the name is a hash of the program, the launcher, the host and the Wine. */
+/* collect/list_cache.h: the name is a hash of the program, the launcher, the host and the Wine. */
 TEST(another_program_launcher_or_wine_has_another_list)
 {
     enum { KINDS = 6 };

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "format/breakpad/parts.h"
+#include "format/breakpad/records.h"
 
 static bool is_blank(char c)
 {

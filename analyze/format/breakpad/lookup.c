@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "format/breakpad/parts.h"
+#include "format/breakpad/records.h"
 
 const struct breakpad_name *breakpad_name_of(const struct breakpad_name *names, uint32_t count,
                                              uint32_t number)

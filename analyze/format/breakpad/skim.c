@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "format/breakpad/parts.h"
+#include "format/breakpad/records.h"
 
 enum { RELEASE_BYTES = 8 << 20 }; /* of a file that is passed, at a time */
 

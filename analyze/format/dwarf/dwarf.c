@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/dwarf/parts.h"
+#include "format/dwarf/reader.h"
 
 struct range_target {
     struct dwarf *dwarf;

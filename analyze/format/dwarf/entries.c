@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "format/dwarf/parts.h"
+#include "format/dwarf/reader.h"
 
 /* READ_FACTOR: a table is read twice if units of two formats share it. */
 enum { READ_FACTOR = 2, ATTRIBUTES_MAX = 1024 };

@@ -3,7 +3,7 @@
 #ifndef FORMAT_DWARF_LINE_TABLE_H
 #define FORMAT_DWARF_LINE_TABLE_H
 
-#include "format/dwarf/parts.h"
+#include "format/dwarf/reader.h"
 
 struct line_table {
     struct dwarf_context *unit;

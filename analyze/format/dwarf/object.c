@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "format/dwarf/parts.h"
+#include "format/dwarf/reader.h"
 
 enum unit_kind {
     UNIT_TYPE = 2,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "format/dwarf/parts.h"
+#include "format/dwarf/reader.h"
 
 /* The ranges that apply, as a heap: the last in the order of the entries on top. */
 struct open_ranges {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "format/dwarf/parts.h"
+#include "format/dwarf/reader.h"
 
 enum { INDEX_COLUMNS_MAX = 16, INDEX_HEAD_BYTES = 16 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "format/dwarf/parts.h"
+#include "format/dwarf/reader.h"
 
 enum { NAME_SLOTS = 1024 };
 

@@ -3,7 +3,7 @@
  * https://gcc.gnu.org/wiki/DebugFission. */
 #include <string.h>
 
-#include "format/dwarf/parts.h"
+#include "format/dwarf/reader.h"
 
 enum { LANGUAGE_ADA83 = 0x03, LANGUAGE_ADA95 = 0x0d };
 

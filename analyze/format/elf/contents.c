@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "format/elf/parts.h"
+#include "format/elf/elf_bytes.h"
 
 enum {
     FLAG_ALLOCATED = 2,

@@ -16,7 +16,7 @@
 #include <zlib.h>
 
 #include "base/bytes.h"
-#include "format/elf/parts.h"
+#include "format/elf/elf_bytes.h"
 
 enum {
     SECTION_BYTES_32 = 40,

@@ -1,6 +1,6 @@
 /* What breakpad.c and skim.c share: the records of a symbol file, one line each. */
-#ifndef FORMAT_BREAKPAD_PARTS_H
-#define FORMAT_BREAKPAD_PARTS_H
+#ifndef FORMAT_BREAKPAD_RECORDS_H
+#define FORMAT_BREAKPAD_RECORDS_H
 
 #include "format/breakpad/breakpad.h"
 

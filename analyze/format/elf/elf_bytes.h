@@ -1,6 +1,6 @@
 /* What the files of the ELF reader share; no other file includes this. */
-#ifndef FORMAT_ELF_PARTS_H
-#define FORMAT_ELF_PARTS_H
+#ifndef FORMAT_ELF_ELF_BYTES_H
+#define FORMAT_ELF_ELF_BYTES_H
 
 #include "format/elf/elf.h"
 

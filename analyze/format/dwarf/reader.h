@@ -8,8 +8,8 @@
  *   unit.c    functions and inlined calls of a unit
  *   lines.c   lines of a unit; line_table.c its files
  *   spans.c   both as one list by address */
-#ifndef FORMAT_DWARF_PARTS_H
-#define FORMAT_DWARF_PARTS_H
+#ifndef FORMAT_DWARF_READER_H
+#define FORMAT_DWARF_READER_H
 
 #include <stdbool.h>
 
