@@ -24,8 +24,6 @@
 #include "model/case.h"
 #include "model/scenario.h"
 
-enum { COLLECT_SCHEMA_VERSION = 1 };
-
 struct collect_options {
     const char *victims_folder;  /* victims-<variant>.exe and what they need              */
     const char *source_root;     /* of the victims' sources; files compare relative to it */

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "base/text.h"
 #include "compare/cause_names.h"
 
 /* The frame of a method, with its token, that any engine has; NULL: no code here is managed. */

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
-#include "base/text.h"
 #include "compare/blame.h"
 #include "compare/cause.h"
 #include "compare/cause_managed.h"

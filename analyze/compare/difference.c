@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 
-#include "base/text.h"
-
 /* The last address that user code can have on x86-64 and ARM64 with 48 bits of address. */
 #define HIGHEST_CODE_VA UINT64_C(0xffffffffffff)
 

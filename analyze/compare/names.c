@@ -9,7 +9,6 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/hash.h"
-#include "base/text.h"
 
 struct name_cursor {
     const char *at, *end;

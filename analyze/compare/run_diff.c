@@ -1,7 +1,6 @@
 /* Two runs compared: see run_diff.h. */
 #include "compare/run_diff.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

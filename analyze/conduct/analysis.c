@@ -5,7 +5,6 @@
 
 #include "base/files.h"
 #include "base/process.h"
-#include "base/text.h"
 #include "code/evidence.h"
 #include "compare/compare.h"
 #include "conduct/measure.h"

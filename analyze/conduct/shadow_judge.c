@@ -7,7 +7,6 @@
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "base/thread.h"
 #include "compare/signature.h"
 #include "conduct/analysis.h"
 #include "conduct/record_check.h"

@@ -6,7 +6,6 @@
 
 #include "base/json.h"
 #include "base/limits.h"
-#include "base/text.h"
 #include "engine/dump.h"
 #include "engine/judge_protocol.h"
 

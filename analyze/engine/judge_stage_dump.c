@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/files.h"
-#include "base/text.h"
 #include "engine/judge_stage_dump.h"
 #include "format/minidump/minidump.h"
 

@@ -6,7 +6,6 @@
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/process.h"
-#include "base/text.h"
 #include "fetch/fetch_cache.h"
 
 enum {

@@ -9,7 +9,6 @@
 #include "base/array.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "base/thread.h"
 #include "fetch/library.h"
 #include "fetch/transfer_part.h"
 

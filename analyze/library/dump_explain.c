@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "library/dump_text.h"
 #include "unwind/x64_info.h"
 

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "base/limits.h"
-#include "base/text.h"
 
 /* Padded with spaces up to WIDTH bytes. */
 static void put_padded(struct text_out *out, const char *text, size_t width)

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "model/names.h"
-
 static const char *const mark_names[CELL_MARK_COUNT] = {
     [CELL_GAP] = "gap",           [CELL_SAME] = "same",         [CELL_LINE] = "line",
     [CELL_FUNCTION] = "function", [CELL_PHYSICAL] = "physical", [CELL_MISSING] = "missing",

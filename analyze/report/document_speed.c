@@ -1,5 +1,4 @@
 /* What a crash costs by each way, and times and sizes in detail: see document.h. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 
 #include "base/array.h"
 #include "report/report.h"
-#include "report/words.h"
 #include "study/timings.h"
 
 static void put_label(FILE *out, const char *name, const char *value)

@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "base/files.h"
-#include "base/limits.h"
 #include "base/text.h"
 
 enum { FOLDER_DEPTH = 8, TABLE_BYTES_MAX = 64 << 20 };

@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "base/json.h"
-#include "base/limits.h"
 #include "base/text.h"
 
 static const char mark[] = "#signatures\t";

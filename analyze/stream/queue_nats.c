@@ -12,7 +12,6 @@
 
 #include "base/array.h"
 #include "base/files.h"
-#include "base/thread.h"
 #include "fetch/library.h"
 
 enum { RECONNECT_MS = 250, TAKEN_MAX = 1024, LOST_LOOKS = 3 };

@@ -1,7 +1,6 @@
 /* See failures_words.h. */
 #include "study/failures_words.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/text.h"

@@ -2,12 +2,10 @@
 #include "study/runs.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
-#include "compare/statistics.h"
 #include "store/store.h"
 
 static enum status read_cases(struct store *store, struct arena *keep, struct stored_run *out,

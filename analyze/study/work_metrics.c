@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/files.h"
-#include "base/thread.h"
 
 enum { TEXT_BYTES = 4096 };
 static const uint64_t EVERY_NS = 1000000000U;

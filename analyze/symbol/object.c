@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/text.h"
 #include "symbol/symbol_object.h"
 
 enum {

@@ -1,7 +1,6 @@
 /* See pdb_names.h. */
 #include "symbol/pdb_names.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

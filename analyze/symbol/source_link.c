@@ -5,7 +5,6 @@
 
 #include "base/arena.h"
 #include "base/json.h"
-#include "base/text.h"
 
 static char plain(char c)
 {

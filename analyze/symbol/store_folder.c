@@ -1,5 +1,4 @@
 /* Folders with the layout of a symbol server; see store.h. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"

@@ -2,7 +2,6 @@
 #include "symbol/undecorate_msvc.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
  * answer.  See undecorate_msvc.h. */
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "symbol/undecorate_msvc.h"

@@ -39,7 +39,7 @@ struct arm64_code {
     uint8_t raw_bytes; /* length of the code; 0: made from a packed word */
 };
 
-enum { ARM64_CODES_MAX = 1024, ARM64_SCOPES_MAX = 4096 };
+enum { ARM64_CODES_MAX = 1024 };
 
 enum arm64_form { ARM64_XDATA, ARM64_PACKED, ARM64_PACKED_FRAGMENT };
 

@@ -5,7 +5,6 @@
 
 #include "base/array.h"
 #include "base/files.h"
-#include "base/limits.h"
 #include "base/text.h"
 #include "engine/dump.h"
 #include "format/pe/pe.h"

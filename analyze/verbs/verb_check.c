@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "base/files.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "base/text.h"

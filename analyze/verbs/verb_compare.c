@@ -1,5 +1,4 @@
 /* twinstack compare A B: what changed around two runs, what is new, what became slower. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,6 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/process.h"
-#include "base/text.h"
 #include "conduct/run_facts.h"
 #include "conduct/run_session.h"
 #include "report/report.h"

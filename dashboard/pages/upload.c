@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "http/answer.h"
 #include "http/body.h"
 #include "http/state.h"

@@ -20,8 +20,6 @@
 
 #include <stddef.h>
 
-#include "base/array.h"
-
 static enum status read_x86(struct bytes *r, struct registers *out)
 {
     static const uint8_t order[] = {7, 6, 3, 2, 1, 0}; /* edi esi ebx edx ecx eax */

@@ -20,7 +20,6 @@
 enum {
     DWARF_UNITS_MAX = 1 << 20,
     DWARF_FILES_MAX = 1 << 20,
-    DWARF_DEPTH_MAX = 256,      /* nested inlined calls; deeper ones are left out */
     DWARF_RANGES_MAX = 1 << 22, /* ranges of functions and inlined calls of one unit */
     DWARF_TREE_DEPTH = 256,     /* nesting of entries of any kind */
     DWARF_LIST_MAX = 1 << 20,   /* ranges of one entry */

@@ -4,7 +4,6 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
-#include "base/limits.h"
 #include "format/pdb/module.h"
 #include "format/pdb/pdb.h"
 #include "format/pe/pe.h"

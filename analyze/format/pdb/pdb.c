@@ -22,7 +22,6 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
-#include "base/limits.h"
 
 enum {
     STREAM_INFO = 1,

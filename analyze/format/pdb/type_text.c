@@ -1,6 +1,5 @@
 /* See types.h.  Types as text, as Microsoft undecorates them (symbol/undecorate.h): "const" after
  * what it qualifies, a blank before "*" and "&", "(void)" for no parameters. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"

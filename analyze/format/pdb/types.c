@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/limits.h"
 
 enum {
     TYPES_HEADER_BYTES = 56,

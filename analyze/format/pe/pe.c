@@ -15,7 +15,6 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
-#include "base/limits.h"
 
 uint16_t pe_machine(enum cpu cpu)
 {

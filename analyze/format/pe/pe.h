@@ -28,7 +28,6 @@ uint16_t pe_machine(enum cpu cpu);
 
 enum pe_directory_index {
     PE_DIR_EXPORT = 0,
-    PE_DIR_IMPORT = 1,
     PE_DIR_EXCEPTION = 3, /* .pdata: RUNTIME_FUNCTION rows */
     PE_DIR_DEBUG = 6,
     PE_DIR_CLR = 14,

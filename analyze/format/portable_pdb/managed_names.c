@@ -1,7 +1,6 @@
 /* The names of methods, from tables TypeDef, NestedClass, MethodDef and GenericParam; see
  * managed.h. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

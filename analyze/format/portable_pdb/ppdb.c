@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/limits.h"
 
 enum {
     TOKEN_METHOD = 0x06000000,

@@ -1,8 +1,6 @@
 /* See sections.h. */
 #include "format/record/sections.h"
 
-#include "base/limits.h"
-
 bool record_section_next(struct bytes *r, struct record_section *out)
 {
     const uint64_t start = r->offset;
