@@ -296,6 +296,15 @@ void json_string_again(struct json *j, const char *text, struct json_memo *memo)
     j->bytes += memo->bytes;
 }
 
+bool json_again(struct json *j, const struct json_memo *memo)
+{
+    if (j->stream != NULL || memo->bytes == 0 || j->room - j->bytes <= memo->bytes)
+        return false;
+    memcpy(j->text + j->bytes, j->text + memo->at, memo->bytes);
+    j->bytes += memo->bytes;
+    return true;
+}
+
 static void json_raw(struct json *j, const char *text)
 {
     json_separate(j);

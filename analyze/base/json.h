@@ -50,6 +50,10 @@ struct json_memo {
     size_t at, bytes;
 };
 void json_string_again(struct json *j, const char *text, struct json_memo *memo);
+/* Writes once more what lies at MEMO, whole members of an object as deep as this one. False:
+ * nothing is noted there, or there is no buffer with room: then write them, and note where they
+ * are. */
+bool json_again(struct json *j, const struct json_memo *memo);
 void json_int(struct json *j, int64_t value);
 void json_uint(struct json *j, uint64_t value);
 void json_hex(struct json *j, uint64_t value);                  /* "0x1f"            */

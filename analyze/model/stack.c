@@ -177,17 +177,20 @@ const char *stack_state_name(enum stack_state state)
     return stack_state_names[state];
 }
 
-/* Texts that the frames of a stack share. */
+/* What the frames of a stack share: texts; of one inlined call and the next where they are; and the
+ * last members, for inlined calls and for others. */
 struct frame_memo {
-    struct json_memo module, file;
+    struct json_memo module, file, place, end[2];
+    const struct frame *has_place, *has_end[2]; /* the frame that it is of */
 };
 
-static void write_frame(struct json *j, const struct frame *frame, struct frame_memo *memo)
+static void write_place(struct json *j, const struct frame *frame, struct frame_memo *memo)
 {
-    char note[FRAME_NOTE_BYTES];
-    json_object(j);
-    json_key_uint(j, "index", frame->index);
-    json_key_uint(j, "inline_depth", frame->inline_depth);
+    const struct frame *like = memo->has_place;
+    if (like != NULL && like->module_name == frame->module_name && like->offset == frame->offset &&
+        like->method_token == 0 && frame->method_token == 0 && json_again(j, &memo->place))
+        return;
+    const size_t from = j->bytes;
     json_key(j, "module");
     json_string_again(j, frame->module_name, &memo->module);
     if (frame->method_token != 0)
@@ -195,21 +198,50 @@ static void write_frame(struct json *j, const struct frame *frame, struct frame_
     if (frame->method_token != 0 && frame->type_arguments != NULL)
         json_key_string(j, "type_arguments", frame->type_arguments);
     json_key_hex(j, "offset", frame->offset);
-    json_key_string(j, "function", frame->function);
-    json_key(j, "file");
-    json_string_again(j, frame->file, &memo->file);
-    json_key_uint_known(j, "line", frame->line);
-    json_key_bool(j, "inlined", frame->inline_depth > 0);
+    memo->place = (struct json_memo){NULL, from, j->bytes - from};
+    memo->has_place = frame;
+}
+
+static bool ends_alike(const struct frame *a, const struct frame *b)
+{
+    return a->found_by == b->found_by && a->symbols == b->symbols && a->identity == b->identity &&
+           a->note == b->note && a->note != NOTE_OTHER && a->note != NOTE_MODULE_UNLOADED;
+}
+
+static void write_end(struct json *j, const struct frame *frame, struct frame_memo *memo)
+{
+    char note[FRAME_NOTE_BYTES];
+    const bool inlined = frame->inline_depth > 0;
+    const struct frame *like = memo->has_end[inlined];
+    if (like != NULL && ends_alike(like, frame) && json_again(j, &memo->end[inlined]))
+        return;
+    const size_t from = j->bytes;
+    json_key_bool(j, "inlined", inlined);
     json_key_string(j, "found_by", found_by_name(frame->found_by));
     json_key_string(j, "symbols", symbols_from_name(frame->symbols));
     json_key_string(j, "identity", identity_names[frame->identity]);
     json_key_string(j, "note", frame_note_text(frame, note));
+    memo->end[inlined] = (struct json_memo){NULL, from, j->bytes - from};
+    memo->has_end[inlined] = frame;
+}
+
+static void write_frame(struct json *j, const struct frame *frame, struct frame_memo *memo)
+{
+    json_object(j);
+    json_key_uint(j, "index", frame->index);
+    json_key_uint(j, "inline_depth", frame->inline_depth);
+    write_place(j, frame, memo);
+    json_key_string(j, "function", frame->function);
+    json_key(j, "file");
+    json_string_again(j, frame->file, &memo->file);
+    json_key_uint_known(j, "line", frame->line);
+    write_end(j, frame, memo);
     json_object_end(j);
 }
 
 void frame_write_json(struct json *j, const struct frame *frame)
 {
-    struct frame_memo memo = {{0}, {0}};
+    struct frame_memo memo = {.module = {0}};
     write_frame(j, frame, &memo);
 }
 
@@ -228,7 +260,7 @@ static void prefetch_names(const struct stack *stack, uint32_t number)
 void stack_write_members(struct json *j, const struct stack *stack)
 {
     enum { AHEAD = 8 };
-    struct frame_memo memo = {{0}, {0}};
+    struct frame_memo memo = {.module = {0}};
     json_key_uint(j, "schema_version", 1);
     json_key_string(j, "label", stack->label);
     json_key_array(j, "frames");

@@ -541,3 +541,53 @@ TEST(a_folded_stack_is_one_line)
         CHECK_STR(whole, rows[i].whole);
     }
 }
+
+/* What the members that frames share depend on, one by one. */
+static const struct frame kinds[] = {
+    {.module_name = "a.exe"},
+    {.module_name = "a.exe"},
+    {.module_name = "a.exe", .inline_depth = 1},
+    {.module_name = "a.exe", .offset = 1},
+    {.module_name = "a.exe", .method_token = 1},
+    {.module_name = "a.exe", .method_token = 1, .type_arguments = "int"},
+    {.module_name = "b.dll"},
+    {.module_name = NULL},
+    {.module_name = "a.exe", .found_by = FOUND_SCAN},
+    {.module_name = "a.exe", .symbols = SYMBOLS_PDB},
+    {.module_name = "a.exe", .identity = IDENTITY_UNCHECKED},
+    {.module_name = "a.exe", .note = NOTE_LINK_JUMP},
+    {.module_name = "a.exe", .note = NOTE_OTHER, .note_words = "one"},
+    {.module_name = "a.exe", .note = NOTE_OTHER, .note_words = "two"},
+    {.module_name = "a.exe", .note = NOTE_MODULE_UNLOADED},
+    {.module_name = "b.dll", .note = NOTE_MODULE_UNLOADED},
+};
+
+/* In a buffer, which moves several times, and in a stream, where nothing can be read again. */
+TEST(a_frame_among_others_is_written_as_one_alone)
+{
+    enum { FRAMES = 1000 };
+    struct frame frames[FRAMES];
+    const struct stack stack = {.label = "one", .frames = frames, .frame_count = FRAMES};
+    struct json alone, among, streamed;
+    FILE *stream = tmpfile();
+    REQUIRE(stream != NULL);
+    for (uint32_t i = 0; i < FRAMES; i++)
+        frames[i] = kinds[i * (i / COUNT_OF(kinds)) % COUNT_OF(kinds)];
+    json_to_text(&alone, false);
+    json_to_text(&among, false);
+    json_to_stream(&streamed, stream, false);
+    json_array(&alone);
+    for (uint32_t i = 0; i < FRAMES; i++)
+        frame_write_json(&alone, &frames[i]);
+    json_array_end(&alone);
+    stack_write_json(&among, &stack);
+    stack_write_json(&streamed, &stack);
+    char *want = json_take(&alone, NULL), *got = json_take(&among, NULL);
+    REQUIRE(want != NULL && got != NULL);
+    CHECK_EQ(ftell(stream), strlen(got));
+    got[strlen(got) - 1] = '\0'; /* the end of the object */
+    CHECK_STR(strstr(got, "\"frames\":") + strlen("\"frames\":"), want);
+    free(want);
+    free(got);
+    (void)fclose(stream);
+}
