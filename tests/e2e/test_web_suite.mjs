@@ -57,6 +57,35 @@ test('the_page_is_what_score_writes', async () => {
   same([again.status, again.text], [304, ''], 'a second visit');
 });
 
+test('tables_fit_paper_and_names_leave_room_on_a_phone', async () => {
+  // What a sheet of A4 has between its margins, and a phone.
+  for (const [media, width, height] of /** @type {['print' | 'screen', number, number][]} */ ([
+    ['print', 1046, 718],
+    ['screen', NARROW.width, NARROW.height],
+  ])) {
+    const page = await openPage(chromium, `${server.base}/suite`, { viewport: { width, height } });
+    await page.emulateMedia({ media, colorScheme: media === 'print' ? 'dark' : 'light' });
+    const tables = await page.locator('.wide').evaluateAll((all) =>
+      all.map((around) => ({
+        over: around.scrollWidth - around.clientWidth,
+        name: around.querySelector('tbody th')?.getBoundingClientRect().width ?? 0,
+      })),
+    );
+    check(tables.length > 2, `${tables.length} tables`);
+    const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    if (media === 'print') {
+      same(Math.max(...tables.map(({ over }) => over)), 0, 'what a sheet cuts off');
+      same(ground, 'rgb(255, 255, 255)', 'no ground on paper');
+    } else
+      check(
+        tables.every(({ name }) => name <= width / 2),
+        `first columns: ${tables.map(({ name }) => name)}`,
+      );
+    await shot(page, `suite-${media}-${width}`);
+    await closePage(page);
+  }
+});
+
 test('a_click_shows_a_case_and_leads_back', async () => {
   const page = await openPage(chromium, server.base);
   await settled(page);
