@@ -304,13 +304,15 @@ static struct sheet_cell time_cell(const void *rows, size_t at, size_t column, s
 {
     const struct diff_time *t = ((const struct diff_time *const *)rows)[at];
     const enum change change = t->change.change;
+    if (change == CHANGE_TOO_FEW && column >= 2 && column <= 4)
+        return cell_text(INK_DIM, "-");
     switch (column) {
     case 0:
         return cell_text(INK_PLAIN, t->engine);
     case 1:
         return cell_format(keep, INK_PLAIN, "%u", t->cases);
     case 2:
-        return cell_format(keep, INK_PLAIN, "%.3f", t->ratio);
+        return cell_format(keep, INK_PLAIN, "%+.1f %%", t->change.effect * 100);
     case 3:
         return cell_format(keep, INK_PLAIN, "%.4f", t->change.p);
     case 4:
@@ -322,12 +324,10 @@ static struct sheet_cell time_cell(const void *rows, size_t at, size_t column, s
 
 static void put_times(struct sheet *s, const struct run_diff *d, const struct compare_only *only)
 {
-    static const struct sheet_column columns[] = {{"engine", 22, 0, SHEET_ALWAYS, SHEET_LEFT},
-                                                  {"cases", 0, 0, SHEET_ALWAYS, SHEET_RIGHT},
-                                                  {"now : before", 0, 0, SHEET_ALWAYS, SHEET_RIGHT},
-                                                  {"p", 6, 0, 1, SHEET_RIGHT},
-                                                  {"threshold", 0, 0, 2, SHEET_RIGHT},
-                                                  {"verdict", 0, 0, SHEET_ALWAYS, SHEET_LEFT}};
+    static const struct sheet_column columns[] = {
+        {"engine", 22, 0, SHEET_ALWAYS, SHEET_LEFT}, {"cases", 0, 0, SHEET_ALWAYS, SHEET_RIGHT},
+        {"effect", 0, 0, SHEET_ALWAYS, SHEET_RIGHT}, {"p", 6, 0, 1, SHEET_RIGHT},
+        {"threshold", 0, 0, 2, SHEET_RIGHT},         {"verdict", 0, 0, SHEET_ALWAYS, SHEET_LEFT}};
     const struct diff_time *rows[CLAIMS_MAX];
     size_t count = 0;
     for (uint32_t i = 0; i < d->time_count && count < CLAIMS_MAX; i++)
@@ -335,8 +335,10 @@ static void put_times(struct sheet *s, const struct run_diff *d, const struct co
             rows[count++] = &d->times[i];
     if (count == 0)
         return;
-    sheet_text(s, INK_PLAIN, 0, 0,
-               "Times on the back end, of the cases that both runs have; now : before");
+    sheet_text(
+        s, INK_PLAIN, 0, 0,
+        "Times on the back end, of the cases that both runs have; effect: the median of what "
+        "each case itself lost or gained");
     sheet_show(s, columns, 6, time_cell, rows, count);
 }
 

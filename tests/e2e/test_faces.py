@@ -233,6 +233,9 @@ class Faces(e2e.Case):
                                           exit_code=None).stdout)
             row = {t["engine"]: t for t in printed["times"]}["dump"]
             self.assertEqual({t["engine"]: t for t in printed["timing"]}["dump"], row)
+            for engine in printed["times"]:  # the verdict's own figure, as on the page
+                self.assertRegex(self.run_db("compare", "1", "2", exit_code=None).stdout,
+                                 rf"(?m)^{re.escape(engine['engine'])} +{engine['cases']} +{re.escape(format(100 * engine['effect'], '+.1f'))} %")
             holds = {c["name"]: c["holds"] for c in gate["checks"]}["dump"]
             self.assertEqual(holds, row["change"] != "slower")
             return row["change"]

@@ -279,6 +279,12 @@ export function Compare({ a, b }) {
             )}
             <h2 class="section">Time on the back end</h2>
             <Timing rows={found.timing} />
+            {found.timing.length > 0 && (
+              <p class="dim small">
+                Before and now: medians of the cases that both runs have. Effect: the median of what each case
+                itself lost or gained, which need not be the quotient of these two.
+              </p>
+            )}
           </>
         )}
       </Loaded>
