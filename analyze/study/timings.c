@@ -270,10 +270,12 @@ enum status timings_group(const struct bench_sample *samples, uint32_t count, st
 
 static void write_row(struct json *j, const struct timings_row *row)
 {
+    enum metric metric;
     json_object(j);
     json_key_string(j, "key", row->key);
     json_key_string(j, "name", row->name);
     json_key_string(j, "unit", row->bytes ? "bytes" : "ns");
+    json_key_string(j, "metric", metric_parse(row->key, &metric) ? row->key : NULL);
     measurement_write_json(j, &row->measured);
     json_object_end(j);
 }

@@ -26,6 +26,8 @@ SHARES = {"exact": ("exact", "judged"), "top1": ("top1", "judged"), "top3": ("to
           "inline_recall": ("inline_right", "inline_demanded"), "lines": ("lines_right", "lines_judged"),
           "physical": ("physical_same", "physical_judged")}
 
+NO_TREND = {"stop_copy_ns", "dump_tuned_bytes"}
+
 
 class Faces(e2e.Case):
     def seed(self, runs, cases, big, *more):
@@ -81,7 +83,7 @@ class Faces(e2e.Case):
             self.assertEqual(api["measures"], report["measures"])
         self.assert_same_counts(run, get)
         self.assert_same_accuracy(run, get)
-        self.assert_same_times(get("/api/v1/timing?run=latest"), run)
+        self.assert_same_times(get("/api/v1/timing?run=latest"), run, get)
         self.assertEqual(get("/api/v1/symbols?run=latest")["rows"], run["symbols"])
         details = self.run_db("report", "latest", "--details", "--exit-zero").stdout.split("WHAT NAMED THE FRAMES")[1]
         counted = collections.Counter()
@@ -150,7 +152,7 @@ class Faces(e2e.Case):
             self.assertEqual([[s["right"], s["total"]] for s in get("/api/v1/overview")["shares"][1:]],
                              [[w["exact"]["right"], w["exact"]["total"]] for w in shown["ways"]])
 
-    def assert_same_times(self, shown, run):
+    def assert_same_times(self, shown, run, get):
         """Checks that the timing page and the terminal report show the same times: those of all cases, none crowded."""
         self.assertEqual(shown["headline"], run["headline"])
         self.assertEqual([e["engine"] for e in shown["engines"]], [e["engine"] for e in run["engines"]])
@@ -173,6 +175,10 @@ class Faces(e2e.Case):
                              if c["timing"].get(row["key"])) if "key" in row else None
             if numbers:
                 self.assertEqual([row["count"], row["median"]], [len(numbers), statistics.median(numbers)], name)
+                self.assertEqual(row["metric"], None if row["key"] in NO_TREND else row["key"])
+            if numbers and row["metric"]:
+                last = get(f"/api/v1/trend?metric={row['metric']}&limit=1")["trend"]["points"][-1]
+                self.assertEqual([last["run"], last["count"], last["value"]], [run["run"]["id"], row["count"], row["median"]], name)
 
     def test_a_run_of_more_cases_than_a_page_has_all_of_them_on_every_face(self):
         self.seed(0, 0, 1500)

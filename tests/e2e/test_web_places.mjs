@@ -14,6 +14,7 @@ import {
   root,
   runAll,
   same,
+  says,
   seed,
   serve,
   settled,
@@ -102,6 +103,23 @@ test('back_leads_to_where_the_page_was_read', async () => {
   await page.goBack();
   await becomes(top, before, 'the place');
   await closePage(page);
+});
+
+test('a_figure_leads_to_its_history', async () => {
+  for (const [path, name, said] of /** @type {[string, string, string][]} */ ([
+    ['/timing', 'dump written', 'Dump write'],
+    ['/cases/null_write/ob2', 'Time on the back end', 'Dump way, warm'],
+    ['/cases/null_write/ob2', 'Frames right (F1 of the engines under test)', 'Frame F1'],
+  ])) {
+    const page = await openPage(chromium, server.base + path);
+    await settled(page);
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.waitForURL('**/trend?*');
+    await says(page, '.verdictline', said, `${path}: ${name}`);
+    const alone = await page.getByRole('button', { name: 'of null_write.ob2 alone' }).count();
+    same(alone, Number(path !== '/timing'), 'of that case');
+    await closePage(page);
+  }
 });
 
 test('the_key_e_opens_the_row_that_went_wrong_first', async () => {

@@ -2,6 +2,7 @@
 import { useMemo } from 'preact/hooks';
 import { useData } from '../api.js';
 import { Later } from '../painted.js';
+import { withQuery } from '../router.js';
 import { Plot, axis, bands, logAxis, runAxis } from '../uplot.js';
 import { Source, sourceOf } from './why.js';
 import {
@@ -71,8 +72,19 @@ function Times({ trends }) {
   );
 }
 
-/** @param {{trend: import('openapi').Trend}} props */
-function Accuracy({ trend }) {
+/**
+ * A figure of one case, with whether and since when it changed.
+ * @typedef {{scenario: string, variant: string}} Named
+ * @type {(props: {metric: string, of: Named, children: string}) => import('preact').VNode}
+ */
+const OverRuns = ({ metric, of: { scenario, variant }, children }) => (
+  <h2 class="section">
+    <Link to={withQuery('/trend', { metric, scenario, variant })}>{children}</Link>
+  </h2>
+);
+
+/** @param {{trend: import('openapi').Trend, of: Named}} props */
+function Accuracy({ trend, of }) {
   const { data, options } = useMemo(() => {
     const points = trend.points.filter((p) => p.value !== null);
     const runs = points.map((p) => p.run);
@@ -98,7 +110,9 @@ function Accuracy({ trend }) {
   return (
     data[0].length > 0 && (
       <>
-        <h2 class="section">Frames right (F1 of the engines under test)</h2>
+        <OverRuns metric="f1" of={of}>
+          Frames right (F1 of the engines under test)
+        </OverRuns>
         <Plot
           data={data}
           options={options}
@@ -195,8 +209,10 @@ export function CaseHistory({ scenario, variant }) {
                 </p>
               </section>
             </div>
-            <Accuracy trend={found.trends.f1} />
-            <h2 class="section">Time on the back end</h2>
+            <Accuracy trend={found.trends.f1} of={found} />
+            <OverRuns metric="dump_ns" of={found}>
+              Time on the back end
+            </OverRuns>
             <Times trends={found.trends} />
             <Later>{() => <Sample c={found.cases[0]} />}</Later>
           </>

@@ -9,7 +9,19 @@ import { Table } from '../table.js';
 import { CostOfMillion } from './cost.js';
 import { RunPick } from './run_pick.js';
 import { Speed } from './speed.js';
-import { bytes, caseName, casePath, duration, Empty, Field, Loaded, number, Page, plural } from '../ui.js';
+import {
+  bytes,
+  caseName,
+  casePath,
+  duration,
+  Empty,
+  Field,
+  Link,
+  Loaded,
+  number,
+  Page,
+  plural,
+} from '../ui.js';
 
 /**
  * @typedef {import('openapi').Answers['/api/v1/timing']} Found
@@ -243,7 +255,17 @@ function InProcess({ rows }) {
       kind="list named"
       rows={rows}
       columns={[
-        { head: 'in the dying process', cell: (row) => row.name },
+        {
+          head: 'in the dying process',
+          cell: (row) =>
+            row.metric && row.count > 0 ? (
+              <Link to={`/trend?metric=${row.metric}`} title="over all runs">
+                {row.name}
+              </Link>
+            ) : (
+              row.name
+            ),
+        },
         ...counts.map(({ head, key }) => ({
           head,
           cell: (/** @type {Row} */ row) =>
