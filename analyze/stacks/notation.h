@@ -50,6 +50,7 @@ struct notation {
     ROW(createdump)                                                                                \
     ROW(reports)                                                                                   \
     ROW(rust)                                                                                      \
+    ROW(values)                                                                                    \
     ROW(json)                                                                                      \
     ROW(json_lines)                                                                                \
     ROW(go)                                                                                        \

@@ -214,15 +214,21 @@ static bool may_part(const struct stack_input *input)
             builder->count <= LIMIT_FRAMES_HEAD && stack_input_waits(input, INPUT_PROMPT_MS));
 }
 
-/* A labelled text means the same whatever text was before it: readers that only count such texts
- * rely on that. What lines of modules stated stays known: see stack_raw_states(). */
-static void start_labelled(struct stack_input *input, const struct stack_line *line)
+/* Drops what lines of the text before stated, except modules by lines of their own. */
+static void forget(struct stack_input *input)
 {
     if (input->mapped)
         input->range_count = 0;
     input->mapped = input->fault_managed = false;
     input->fault_module = NULL;
     input->fault_seventh = input->fault_data = input->fault_codes = 0;
+}
+
+/* A labelled text means the same whatever text was before it: readers that only count such texts
+ * rely on that. What lines of modules stated stays known: see stack_raw_states(). */
+static void start_labelled(struct stack_input *input, const struct stack_line *line)
+{
+    forget(input);
     struct stack_line label = *line;
     label.at++;
     label.bytes--;
@@ -360,6 +366,33 @@ static void start_thread(struct stack_input *input, const struct stack_line *lin
         input->has_label = true;
     }
     (void)take_other(input, line);
+}
+
+bool text_read_value(struct stack_input *input, const char *text)
+{
+    const char *end = text + strlen(text);
+    bool is_one = true;
+    forget(input);
+    while (is_one && text < end) {
+        const char *stop = memchr(text, '\n', (size_t)(end - text));
+        struct stack_line line = {text, (size_t)((stop != NULL ? stop : end) - text), 0, false};
+        struct frame frame;
+        uint64_t thread;
+        text = stop != NULL ? stop + 1 : end;
+        trim(&line);
+        if (line.bytes == 0)
+            continue;
+        const bool has_label = input_has_label(line.at, line.at + line.bytes);
+        if (!has_label && line.at[0] != '#' && parse_frame(input, line, &frame))
+            builder_add(&input->builder, frame);
+        else if (has_label || starts_stack(input, &line, &thread))
+            is_one = input->builder.count == 0;
+        else
+            (void)take_other(input, &line);
+    }
+    forget(input);
+    input->in_parameters = input->in_goroutine = input->after_signal = input->named = false;
+    return is_one;
 }
 
 static bool next(struct stack_input *input, struct arena *keep, struct stack_item *out)

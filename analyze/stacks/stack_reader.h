@@ -189,6 +189,9 @@ bool spelled_address(struct pattern_text word);
 struct pattern_text spelled_after_prefix(struct pattern_text line);
 /* "app+0x12". */
 bool spelled_plus(struct stack_input *input, struct pattern_text r, struct frame *out);
+/* Adds the frames of TEXT, whose other lines are passed over; nothing of what other texts stated
+ * counts (notation_text.c). False: a second stack begins in it. */
+bool text_read_value(struct stack_input *input, const char *text);
 /* The frame that was added last, while it may still be changed; NULL: none. */
 struct frame *builder_last(struct stack_builder *builder);
 /* Adds a frame, whose index it sets. */

@@ -159,6 +159,47 @@ static const struct {
      "{\"backtrace\":[{\"a\":\"1\"}],\"callStacks\":[{\"callStackRootFrames\":{}}],\"threads\""
      ":{\"frames\":[]},\"crash\":{\"threads\":[[[[]]],1]},\"events\":[[]],\"error\":[]}\n",
      "-: !malformed@0\n"},
+    {"Windows' event by PowerShell",
+     "{\"Id\":1000,\"ProviderName\":\"Application Error\",\"Message\":\"Faulting application n"
+     "ame: app.exe, version: 1.0.0.0, time stamp: 0x5ab38077\\r\\nFaulting module name: ntdll."
+     "dll, version: 10.0.19041.1, time stamp: 0x7b5414ec\\r\\nException code: 0xc0000005\\r\\n"
+     "Fault offset: 0x0000000000012345\\r\\nFaulting process id: 0x1234\\r\\n\"}\n",
+     "-: ntdll.dll!0x12345@i\n"},
+    {"and by Winlogbeat, twice",
+     "{\"message\":\"Faulting application name: app.exe, version: 1.0.0.0, time stamp: 0x5ab38"
+     "077\\r\\nFaulting module name: ntdll.dll, version: 10.0.19041.1, time stamp: 0x7b5414ec"
+     "\\r\\nException code: 0xc0000005\\r\\nFault offset: 0x0000000000012346\\r\\nFaulting pro"
+     "cess id: 0x1234\\r\\n\",\"winlog\":{\"event_id\":\"1000\",\"event_data\":{\"param1\":\"a"
+     "pp.exe\",\"param4\":\"KERNELBASE.dll\",\"param8\":\"000000000003e24a\"}}}\n",
+     "-: KERNELBASE.dll!0x3e24a@i\n"},
+    {"and by evtx_dump",
+     "{\"Event\":{\"System\":{\"EventID\":1000},\"EventData\":{\"Data\":{\"#text\":[\"app.exe"
+     "\",\"1.0.0.0\",\"5ab38077\",\"ntdll.dll\",\"10.0.1.1\",\"7b5414ec\",\"c0000005\",\"00000"
+     "00000012345\",\"1234\"]}}}}\n",
+     "-: ntdll.dll!0x12345@i\n"},
+    {"and of Windows 11",
+     "{\"Event\":{\"EventData\":{\"AppName\":\"app.exe\",\"ModuleName\":\"ntdll.dll\",\"Faulti"
+     "ngOffset\":\"12347\"}}}\n",
+     "-: ntdll.dll!0x12347@i\n"},
+    {"an event without a fault",
+     "{\"Id\":7036,\"Message\":\"The service entered the running state.\"}\n", "-: !malformed@0\n"},
+    {"Datadog's error with a text",
+     "{\"error\":{\"stack\":\"0   App   0x0000000100001020 0x100000000 + 4128\\n1   App   0x00"
+     "00000100002020 0x100000000 + 8224\"}}\n",
+     "-: App!0x1020@i App!0x2020@r\n"},
+    {"a text of several stacks",
+     "{\"data\":{\"body\":{\"crash_report\":{\"raw\":\"Incident Identifier: x\\nThread 0 Crash"
+     "ed:\\n0   App   0x0000000100001020 0x100000000 + 4128\\n\\nThread 1:\\n0   App   0x00000"
+     "00100001020 0x100000000 + 4128\\n\"}}}}\n",
+     "-: !unsupported@0\n"},
+    {"a text with a label in it", "{\"message\":\"app.exe!0x10\\n> x\\napp.exe!0x20\"}\n",
+     "-: !unsupported@0\n"},
+    {"a message beside a stack of another form",
+     "{\"message\":\"app.exe+0x10\",\"stackTrace\":[{\"m\":1}]}\n", "-: !malformed@0\n"},
+    {"OpenTelemetry",
+     "{\"attributes\":{\"exception.type\":\"X\",\"exception.stacktrace\":\"app.exe!0x10\\n# mo"
+     "dule app.exe - x\\nat f\\n\\t#1 0x7f12 in g (/lib/x.so+0x30)\"}}\n",
+     "-: app.exe!0x10@i x.so!0x30@i\n"},
 };
 
 TEST(stack_input_reads_reports_of_other_services)
