@@ -5,7 +5,21 @@
  * `stack` in place of `stacks`, and any of them in place of `threads`, are fine. */
 #include <string.h>
 
+#include "base/array.h"
 #include "stacks/json_documents.h"
+
+bool json_is_own(const cJSON *object)
+{
+    static const char *const names[] = {"schema_version", "modules", "frames", "stacks"};
+    const cJSON *member;
+    cJSON_ArrayForEach(member, object)
+    {
+        for (size_t i = 0; member->string != NULL && i < COUNT_OF(names); i++)
+            if (strcmp(member->string, names[i]) == 0)
+                return true;
+    }
+    return false;
+}
 
 static bool is_space(char c)
 {

@@ -17,6 +17,10 @@ bool json_next(struct stack_input *input, struct arena *keep, struct stack_item 
 void json_end_walk(struct stack_input *input, struct arena *keep, struct stack *out,
                    struct fault *fault);
 
+/* True for an object with members of our own form alone. Stacks by the million are such objects, so
+ * readers of many other forms ask this first. */
+bool json_is_own(const cJSON *object);
+
 /* The images that an object lists, in scratch: read once, for any number of frames. */
 struct json_image {
     const cJSON *object;

@@ -219,11 +219,11 @@ static bool is_of(struct stack_input *input, struct json_reports *of, const cJSO
     return false;
 }
 
-/* False: it is of none of them. Our own documents state their version, and cost nothing here. */
+/* False: it is of none of them. */
 static bool find_writer(const cJSON *object, struct json_reports *out)
 {
     *out = (struct json_reports){.object = object};
-    if (member(object, "schema_version") != NULL)
+    if (json_is_own(object))
         return false;
     for (size_t i = 0; i < COUNT_OF(writers); i++) {
         out->writer = &writers[i];

@@ -83,9 +83,10 @@ static const char *text_of(const cJSON *object)
 
 static bool is_object(const cJSON *object)
 {
-    static const char *const others[] = {"schema_version", "threads",    "stacks",
-                                         "frames",         "exception",  "stack",
-                                         "stacktrace",     "stackTrace", "backtrace"};
+    static const char *const others[] = {"threads",    "exception",  "stack",
+                                         "stacktrace", "stackTrace", "backtrace"};
+    if (json_is_own(object))
+        return false;
     for (size_t i = 0; i < COUNT_OF(others); i++)
         if (cJSON_GetObjectItemCaseSensitive(object, others[i]) != NULL)
             return false;
