@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/limits.h"
 #include "format/context/registers.h"
 #include "unwind/process.h"
 
