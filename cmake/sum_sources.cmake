@@ -1,11 +1,5 @@
-# Writes OUT, a C file with a sum over the sources below FROM: names and content, no times, no absolute paths.
-foreach(folder analyze capture dashboard)
-  foreach(ending c h def)
-    file(GLOB_RECURSE found RELATIVE "${FROM}" "${FROM}/${folder}/*.${ending}")
-    list(APPEND files ${found})
-  endforeach()
-endforeach()
-list(SORT files)
+# Writes OUT, a C file with a sum over the files below FROM that OUT.list names: names and content, no times, no absolute paths.
+file(STRINGS "${OUT}.list" files)
 foreach(file IN LISTS files)
   file(SHA256 "${FROM}/${file}" sum)
   string(APPEND sums "${file} ${sum}\n")
