@@ -2,7 +2,10 @@
  * no kind: it recognises a file, identifies it, opens it and asks it through its row.
  *
  * Of several files of one module, one whose row is earlier in the table names its code; an image
- * also answers where that file has no name, and files of methods answer for managed code. */
+ * also answers where that file has no name, and files of methods answer for managed code.
+ *
+ * One more kind is a file, source_NAME.c, that fills a struct source_kind, and its name in SOURCES
+ * below. source_csv.c is the smallest one; CONTRIBUTING.md has the recipe. */
 #ifndef SYMBOL_SOURCE_H
 #define SYMBOL_SOURCE_H
 

@@ -1,4 +1,13 @@
-/* twinstack check: sealed cases, or two stacks given by hand; no database, no Windows. */
+/* twinstack check: sealed cases, or two stacks given by hand; no database, no Windows.
+ *
+ * The way of a case: read_cases() opens it, open_judging() brings its symbols together and
+ * open_judges() those who judge, judge_cases() lets every engine claim its stacks and compares
+ * them, print_report() shows what `study` makes of them, and keep_run() stores them.
+ *
+ * This file knows no kind of anything: one more is a row elsewhere, and `check` has it. A judge
+ * goes into engine/judges.h, a file that names code into symbol/source.h, a way to write a stack
+ * into stacks/notation.h, a stream of dumps into format/minidump/streams.c, a cause of differences
+ * into the rules of compare/cause.c. CONTRIBUTING.md has a recipe for each but the last. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

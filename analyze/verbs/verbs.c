@@ -1,17 +1,11 @@
-/* The table of verbs, in the order in which a user needs them. */
+/* The table of verbs: see verbs.h. */
 #include "verbs/verbs.h"
 #include "base/array.h"
 
 #include <string.h>
 
-const struct verb *const verbs[] = {
-    &verb_list,    &verb_run,     &verb_resolve,    &verb_symbols,  &verb_dump,   &verb_check,
-    &verb_case,    &verb_doctor,  &verb_serve,      &verb_report,   &verb_accept, &verb_known,
-    &verb_review,  &verb_compare, &verb_gate,       &verb_baseline, &verb_db,     &verb_cache,
-    &verb_regrade, &verb_bench,   &verb_signatures, &verb_worker,   &verb_reduce, &verb_queue,
-    &verb_steps,   &verb_score,   &verb_suite,      &verb_version,  &verb_help,   &verb_completion,
-};
-
+#define VERB_ROW(NAME) &verb_##NAME,
+const struct verb *const verbs[] = {VERBS(VERB_ROW)};
 const size_t verb_count = COUNT_OF(verbs);
 
 const struct verb *verb_find(const char *name)

@@ -1,7 +1,8 @@
 /* What the pages show: one JSON document per view.
  *
  * A view is a row of one table (table.h): a path pattern and a function that writes the document.
- * Views only read, and the same database gives the same bytes. */
+ * Views only read, and the same database gives the same bytes. One more is a function here and its
+ * row in pages.def, where the page that shows it has one, too; CONTRIBUTING.md has the recipe. */
 #ifndef PAGES_VIEW_H
 #define PAGES_VIEW_H
 
