@@ -54,6 +54,7 @@ def program(*words):
 
 WORK = {"resolve": resolve,
         "web_load": program("node", "tests/e2e/test_web_load.mjs"), "web_api": program("node", "tests/e2e/test_web_api.mjs"),
+        "web_answers": program("node", "tests/e2e/test_web_answers.mjs"),
         "stream": program("/usr/bin/python3", "tests/e2e/test_stream.py"), "offline": program("/usr/bin/python3", "tests/e2e/test_offline.py")}
 
 

@@ -232,7 +232,7 @@ class Recipes(e2e.Case):
         self.in_the_copy("node", "dashboard/web/check/check.mjs", "--build", e2e.BUILD, *pages)
         for name in ("description_and_routes_are_the_same_list", "live_answers_fit_the_description"):
             with self.subTest(name):
-                self.assertRegex(self.in_the_copy("node", "tests/e2e/test_web_api.mjs", name), r"(?m)^tally 1 0 0$")
+                self.assertRegex(self.in_the_copy("node", "tests/e2e/test_web_answers.mjs", name), r"(?m)^tally 1 0 0$")
 
     def test_a_figure_is_described(self):
         described = e2e.json.loads((self.copy / "analyze/report/report.schema.json").read_text(encoding="utf-8"))
