@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/thread.h"
+#include "suite/score_conflicts.h"
 #include "suite/suite_logical.h"
 
 struct scoring {
@@ -168,7 +169,8 @@ enum status score_all(const struct score_request *request, struct arena *keep, s
                  ERR_NONE &&
              score_cache_open(&request->cache, &request->contestant, &out->name, keep, &all.cache,
                               &all.fault) == ERR_NONE)
-        (void)run_workers(&all, first);
+        (void)(run_workers(&all, first) == ERR_NONE &&
+               score_settle_conflicts(request->contestant.suite, out->answers, keep, &all.fault));
     else
         (void)contestant_close(first);
     score_cache_close(all.cache);

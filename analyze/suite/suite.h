@@ -50,6 +50,8 @@ struct suite_case {
     bool whole; /* of SUITE_MUST: the walk ends after its frames */
     const struct suite_walk *walks;
     uint32_t walk_count;
+    const char **conflicts; /* ids of cases of another Windows, of which only one can be right */
+    uint32_t conflict_count;
     const char *question; /* the line that a contestant gets, with its end */
 };
 

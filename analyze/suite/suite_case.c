@@ -112,6 +112,28 @@ static const char *question_of(const cJSON *tree, struct arena *keep, struct fau
     return line;
 }
 
+static enum status read_conflicts(const cJSON *tree, struct arena *keep, struct suite_case *out,
+                                  struct fault *fault)
+{
+    const cJSON *ids = cJSON_GetObjectItemCaseSensitive(tree, "conflicts_with"), *id;
+    if (cJSON_GetArraySize(ids) == 0)
+        return ERR_NONE;
+    out->conflicts = ARENA_ARRAY(keep, (size_t)cJSON_GetArraySize(ids), const char *);
+    if (out->conflicts == NULL)
+        return fault_no_memory(fault, "case");
+    cJSON_ArrayForEach(id, ids)
+    {
+        const char *copy = cJSON_IsString(id) ? arena_string(keep, id->valuestring) : "";
+        if (copy == NULL)
+            return fault_no_memory(fault, "case");
+        if (copy[0] == 0)
+            return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "conflicts_with",
+                                  "its members are ids");
+        out->conflicts[out->conflict_count++] = copy;
+    }
+    return ERR_NONE;
+}
+
 static bool read_kind(const char *word, enum suite_kind *out)
 {
     static const char *const kinds[] = {"moment", "address", "dump"};
@@ -148,7 +170,8 @@ static enum status read_tree(const cJSON *tree, struct arena *keep, struct suite
          out->position == NULL || out->rule == NULL))
         (void)fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "case",
                              "processor, shape, position, rule, capability or truth is missing");
-    if (fault->code == ERR_NONE && read_truth(truth, keep, out, fault) == ERR_NONE)
+    if (fault->code == ERR_NONE && read_truth(truth, keep, out, fault) == ERR_NONE &&
+        read_conflicts(tree, keep, out, fault) == ERR_NONE)
         out->question = question_of(tree, keep, fault);
     return fault->code;
 }

@@ -1,4 +1,5 @@
 /* The reference suite: its files, and answers of contestants. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -235,6 +236,36 @@ static void read_damaged(const uint8_t *data, size_t bytes, void *context)
     *read += suite_case_read((const char *)data, bytes, &keep, &c, &is_read, &fault) == ERR_NONE;
     CHECK(fault.code == ERR_NONE || fault.code == ERR_MALFORMED || fault.code == ERR_LIMIT);
     arena_free(&keep);
+}
+
+TEST(a_case_says_what_it_conflicts_with)
+{
+    static const struct {
+        const char *name, *member;
+        enum status want;
+        uint32_t count;
+    } rows[] = {
+        {"nothing", "\"conflicts_with\":[]", ERR_NONE, 0},
+        {"two", "\"conflicts_with\":[\"moments/x64/b/1\",\"moments/x64/b/2\"]", ERR_NONE, 2},
+        {"no id", "\"conflicts_with\":[7]", ERR_MALFORMED, 0},
+        {"an empty id", "\"conflicts_with\":[\"\"]", ERR_MALFORMED, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct suite_case c;
+        struct arena keep;
+        bool is_read = false;
+        char line[2000];
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        (void)snprintf(line, sizeof line, "{%s,%s", rows[i].member, &must[1]);
+        CHECK_EQ(suite_case_read(line, strlen(line), &keep, &c, &is_read, &fault), rows[i].want);
+        if (rows[i].want == ERR_NONE)
+            CHECK_EQ(c.conflict_count, rows[i].count);
+        if (rows[i].want == ERR_NONE && rows[i].count > 0)
+            CHECK_STR(c.conflicts[1], "moments/x64/b/2");
+        arena_free(&keep);
+    }
 }
 
 TEST(damaged_cases_are_refused)

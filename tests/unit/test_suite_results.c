@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/process.h"
 #include "suite/result.h"
+#include "suite/score_conflicts.h"
 #include "suite_made.h"
 #include "test.h"
 
@@ -229,6 +230,43 @@ TEST(a_score_has_an_answer_for_each_case)
         if (rows[i].words == NULL && CHECK_EQ(score.answers[0].walk.count, 1))
             CHECK_HEX(score.answers[0].walk.frames[0].ip, 16);
         end_script(&s);
+    }
+}
+
+TEST(a_fault_where_windows_versions_disagree_counts_where_both_are_wrong)
+{
+    static const struct {
+        const char *name;
+        enum suite_outcome newer, older, want_newer, want_older;
+    } rows[] = {
+        {"as newer Windows", SUITE_RIGHT, SUITE_WRONG, SUITE_RIGHT, SUITE_UNSUPPORTED},
+        {"as older Windows, whose way is lost", SUITE_EARLY, SUITE_RIGHT, SUITE_UNSUPPORTED,
+         SUITE_RIGHT},
+        {"as neither", SUITE_WRONG, SUITE_EARLY, SUITE_WRONG, SUITE_EARLY},
+        {"it crashes", SUITE_RIGHT, SUITE_CRASHED, SUITE_RIGHT, SUITE_CRASHED},
+        {"both, by looking at the code", SUITE_RIGHT, SUITE_RIGHT, SUITE_RIGHT, SUITE_RIGHT},
+    };
+    static const char *newer[] = {"newer"}, *older[] = {"elsewhere", "older"};
+    static struct suite_case cases[] = {{.id = "other"},
+                                        {.id = "older", .conflicts = newer, .conflict_count = 1},
+                                        {.id = "newer", .conflicts = older, .conflict_count = 2}};
+    const struct suite suite = {.cases = cases, .count = COUNT_OF(cases)};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct suite_answer answers[] = {{.outcome = SUITE_WRONG},
+                                         {.outcome = rows[i].older, .first = 2},
+                                         {.outcome = rows[i].newer, .first = 2}};
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        CHECK_EQ(score_settle_conflicts(&suite, answers, &keep, &fault), ERR_NONE);
+        CHECK_EQ(answers[0].outcome, SUITE_WRONG);
+        CHECK_EQ(answers[1].outcome, rows[i].want_older);
+        CHECK_EQ(answers[2].outcome, rows[i].want_newer);
+        CHECK_STR(answers[1].words, rows[i].want_older == SUITE_UNSUPPORTED
+                                        ? "it is right in newer, of another Windows"
+                                        : NULL);
+        arena_free(&keep);
     }
 }
 
