@@ -64,7 +64,7 @@ enum status view_get_limit(const struct view_input *in, uint64_t fallback, uint6
 {
     enum status status = view_get_uint(in, "limit", fallback, STORE_PAGE_MAX, out, fault);
     if (status == ERR_NONE && *out == 0)
-        return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "limit of nothing");
+        return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "a limit of 0 asks for nothing");
     return status;
 }
 
@@ -103,7 +103,7 @@ enum status view_read_filters(const struct view_input *in, struct view_filters *
     const char *word = http_query_get(in->query, "verdict");
     if (word != NULL) {
         if (!verdict_parse(word, &out->verdict_given))
-            return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "verdict in the query",
+            return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "no verdict has this name",
                                   "PASS, FAIL, XFAIL, XPASS, FLAKY, ERROR, UNSUPPORTED, "
                                   "NOT-CAPTURED-AS-EXPECTED");
         out->verdict = &out->verdict_given;
@@ -111,12 +111,12 @@ enum status view_read_filters(const struct view_input *in, struct view_filters *
     word = http_query_get(in->query, "kind");
     out->kind = case_kind_parse(word);
     if (word != NULL && out->kind == CASE_KIND_NONE)
-        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "kind in the query",
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "no kind of case has this name",
                               "crash, hang, calm, stacks");
     word = http_query_get(in->query, "cause");
     if (word != NULL) {
         if (!cause_parse(word, &out->cause_given))
-            return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "cause in the query",
+            return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "no cause has this name",
                                   "/api/v1/runs/latest lists the causes of a run");
         out->cause = &out->cause_given;
     }

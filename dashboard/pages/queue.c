@@ -143,11 +143,13 @@ static enum status read_filter(const struct view_input *in, struct filter *out, 
     if (view_read_filters(in, &out->of_case, fault) != ERR_NONE)
         return fault->code;
     if (group != NULL && !triage_group_parse(group, &out->group_given))
-        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "group of the queue",
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET,
+                              "no group of the queue has this name",
                               "failing, error, flaky, unexpected_pass, unexplained, accepted, "
                               "reference, rest");
     if (trouble != NULL && !trouble_parse(trouble, &out->trouble_given))
-        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "trouble of the queue",
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET,
+                              "no trouble of a case has this name",
                               "none, not_captured, no_dump, no_record, not_judged, wrong_stack, "
                               "not_agreed, wrong_end, false_alarm, flaky, unexpected_pass");
     out->group = group != NULL ? &out->group_given : NULL;

@@ -27,7 +27,8 @@ enum status view_trend(const struct view_input *in, struct json *out, struct fau
     if (status == ERR_NONE && metric == NULL)
         status = fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "the query names no metric");
     if (status == ERR_NONE && !metric_parse(metric, &query.metric))
-        status = fault_set_lasting(fault, ERR_USAGE, FAULT_NO_OFFSET, "metric", METRIC_NAMES);
+        status = fault_set_lasting(fault, ERR_USAGE, FAULT_NO_OFFSET, "no figure has this name",
+                                   METRIC_NAMES);
     query.limit = (uint32_t)limit;
     if (status == ERR_NONE)
         status = trend_make(in->store, &query, in->keep, &study, fault);

@@ -119,12 +119,16 @@ test('unknown_filters_are_refused_with_the_allowed_words', async () => {
       /** @type {import('openapi').Error} */
       const { error } = await answer.json();
       same(
-        [answer.status, must(error.hint).includes(allowed)],
-        [400, true],
-        `${list}?${query}: ${error.hint}`,
+        [answer.status, must(error.hint).includes(allowed), error.message.endsWith('has this name')],
+        [400, true, true],
+        `${list}?${query}: ${error.message}, ${error.hint}`,
       );
     }
-  same((await get('/api/v1/runs/latest/queue?group=later')).status, 400, 'a group of the queue');
+  for (const path of ['runs/latest/queue?group=later', 'runs/latest/queue?trouble=x', 'trend?metric=x']) {
+    const answer = await get(`/api/v1/${path}`);
+    const { message } = (await answer.json()).error;
+    same([answer.status, /^no .* has this name$/.test(message)], [400, true], `${path}: ${message}`);
+  }
 });
 
 test('the_queue_is_sorted_whole_and_in_pages', async () => {

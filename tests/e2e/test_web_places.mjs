@@ -122,6 +122,19 @@ test('a_figure_leads_to_its_history', async () => {
   }
 });
 
+test('a_run_that_was_judged_again_says_so', async () => {
+  const file = seed('again.db', 2, 12, 0);
+  alter(file, `db.execute("UPDATE run SET label = 'regrade of 1' WHERE id = 2")`);
+  const served = await serve('--db', file);
+  for (const path of ['/', '/runs/2']) {
+    const page = await openPage(chromium, served.base + path);
+    await says(page, '.strip', 'regrade of run 1 ·', path);
+    same(await page.locator('.strip a', { hasText: 'run 1' }).getAttribute('href'), '/runs/1', path);
+    await closePage(page);
+  }
+  await served.stop();
+});
+
 test('the_key_e_opens_the_row_that_went_wrong_first', async () => {
   const { cases } = await fetchData(server.base, '/api/v1/runs/{run}/queue', { run: 8 });
   const { scenario, variant } = must(cases.find((c) => c.verdict === 'FAIL' && !c.repeat));

@@ -282,6 +282,26 @@ export function CountsBar({ verdicts: counts, total }) {
 }
 
 /**
+ * What kind of run it is, where it is not plain: judged again, or of a reporter's stacks (`check --dumps`).
+ * @param {{run: import('openapi').Run}} props
+ */
+export function RunKind({ run }) {
+  const [, kind, of] = /^(regrade of|reporter) (.*)$/s.exec(run.label ?? '') ?? [];
+  if (!kind) return null;
+  if (kind === 'reporter')
+    return (
+      <>
+        reporter <Name text={of} /> by its dumps ·{' '}
+      </>
+    );
+  return (
+    <>
+      regrade of <Link to={`/runs/${of}`}>run {of}</Link> ·{' '}
+    </>
+  );
+}
+
+/**
  * What a list is filtered by, with its label above it, in a row of class "filters".
  * @param {{label: string, children: Children}} props
  */

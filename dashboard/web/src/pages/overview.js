@@ -9,6 +9,7 @@ import {
   Name,
   Loaded,
   Page,
+  RunKind,
   Verdict,
   Wrong,
   ago,
@@ -270,9 +271,6 @@ function Waiting() {
  *   changes: import('openapi').Changes | null, causes: import('openapi').Cause[]}} Summary
  */
 
-// The label of a run that `check --dumps` made, before the reporter's name.
-const REPORTER = 'reporter ';
-
 /** @param {{data: Summary}} props */
 function Figures({ data }) {
   return (
@@ -302,7 +300,6 @@ function Figures({ data }) {
 function Shown({ data }) {
   const { run } = data;
   if (!run) return <Waiting />;
-  const reporter = run.label?.startsWith(REPORTER) ? run.label.slice(REPORTER.length) : null;
   return (
     <>
       <section class="strip box">
@@ -312,12 +309,7 @@ function Shown({ data }) {
           </Link>
           <span class="dim">
             {' '}
-            {reporter ? (
-              <>
-                {REPORTER}
-                <Name text={reporter} /> by its dumps ·{' '}
-              </>
-            ) : null}
+            <RunKind run={run} />
             {ago(run.started_ns)} · {run.platform} · {run.commit ? run.commit.slice(0, 10) : 'no commit'}
             {run.branch ? (
               <>
@@ -348,7 +340,7 @@ function Shown({ data }) {
           <CaseGroups groups={data.wrong.problems} left={data.wrong.problems_left} run={run.id} />
         </>
       ) : null}
-      {reporter ? null : <Figures data={data} />}
+      {run.label?.startsWith('reporter ') ? null : <Figures data={data} />}
       <Later>{() => <Details data={data} run={run} />}</Later>
     </>
   );

@@ -11,6 +11,7 @@ import {
   Link,
   Loaded,
   Page,
+  RunKind,
   Verdict,
   duration,
   number,
@@ -267,6 +268,7 @@ function Shown({ data }) {
     <>
       <section class="strip box">
         <div class="dim">
+          <RunKind run={run} />
           {when(run.started_ns)} UTC · {run.state}
           {run.state === 'interrupted' && !run.finished_ns ? ': its process is gone' : ''}
           {run.finished_ns ? ` · took ${duration(run.finished_ns - run.started_ns)}` : ''}
