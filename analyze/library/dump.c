@@ -136,7 +136,7 @@ struct writing {
     struct dump_session *session;
     struct twinstack_dump_request request;
     uint32_t thread_id;   /* the one asked for, or the suspect */
-    uint32_t frame_count; /* of its walk, for TWINSTACK_DUMP_FRAME */
+    uint32_t frame_count; /* of its walk, for TWINSTACK_DUMP_FRAME and _WALK */
     struct arena scratch;
     struct json json;
 };
@@ -217,24 +217,36 @@ static enum status write_stackwalk(struct writing *w, struct fault *fault)
     return ERR_NONE;
 }
 
-static enum status write_frame(struct writing *w, struct fault *fault)
+/* One frame, or with TWINSTACK_DUMP_WALK all. */
+static enum status write_frames(struct writing *w, struct fault *fault)
 {
     struct unwind_stack walk;
     struct stack resolved;
-    const uint32_t frame = w->request.frame;
+    const bool all = w->request.part == TWINSTACK_DUMP_WALK;
+    const uint32_t first = all ? 0 : w->request.frame;
 
     if (dump_walk(w->session, w->thread_id, &w->scratch, &walk, fault) != ERR_NONE)
         return fault->code;
     w->frame_count = walk.frame_count;
-    if (frame >= walk.frame_count)
+    if (first >= walk.frame_count)
         return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "frame");
-    if (w->request.json) {
-        dump_write_explain(&w->json, w->session, &walk, frame);
-        return ERR_NONE;
-    }
-    if (thread_stack(w, w->thread_id, &resolved, fault) != ERR_NONE)
+    if (!w->request.json && thread_stack(w, w->thread_id, &resolved, fault) != ERR_NONE)
         return fault->code;
-    dump_print_explain(&w->dump->text, w->session, &walk, frame, &resolved);
+    if (w->request.json && all) {
+        json_object(&w->json);
+        json_key_uint(&w->json, "schema_version", 1);
+        json_key_array(&w->json, "frames");
+    }
+    for (uint32_t i = first; i < (all ? walk.frame_count : first + 1); i++) {
+        if (w->request.json)
+            dump_write_explain(&w->json, w->session, &walk, i);
+        else
+            dump_print_explain(&w->dump->text, w->session, &walk, i, &resolved);
+    }
+    if (w->request.json && all) {
+        json_array_end(&w->json);
+        json_object_end(&w->json);
+    }
     return ERR_NONE;
 }
 
@@ -309,7 +321,8 @@ static enum status write_part(struct writing *w, struct fault *fault)
         w->request.json = 1;
         return write_stackwalk(w, fault);
     case TWINSTACK_DUMP_FRAME:
-        return write_frame(w, fault);
+    case TWINSTACK_DUMP_WALK:
+        return write_frames(w, fault);
     case TWINSTACK_DUMP_LINT:
         return write_lint(w, fault);
     case TWINSTACK_DUMP_SUMMARY:

@@ -435,6 +435,7 @@ enum twinstack_dump_part {
     TWINSTACK_DUMP_STACKWALK, /* the stacks of all threads, always JSON, in rust-minidump's schema
                                */
     TWINSTACK_DUMP_LINT,      /* what is wrong by the format, even where this library reads it */
+    TWINSTACK_DUMP_WALK,      /* TWINSTACK_DUMP_FRAME of every frame, innermost first */
 };
 
 struct twinstack_dump_request {
@@ -447,7 +448,8 @@ struct twinstack_dump_request {
 
 /* Writes a part of the dump into its own memory. *TEXT, of BYTES bytes, is not ended by 0 and lives
  * until the next call or twinstack_dump_close: do not free it. Fails: TWINSTACK_USAGE there is no
- * such frame or part; for TWINSTACK_DUMP_FRAME as twinstack_dump_walk. */
+ * such frame or part; for TWINSTACK_DUMP_FRAME and _WALK as
+ * twinstack_dump_walk. */
 TWINSTACK_API enum twinstack_status
 twinstack_dump_write(struct twinstack_dump *dump, const struct twinstack_dump_request *request,
                      const char **text, size_t *bytes, struct twinstack_error *error);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "library/twinstack.h"
@@ -48,7 +49,7 @@ static enum twinstack_dump_part part_of(const struct dump_request *q)
     if (q->lint)
         return TWINSTACK_DUMP_LINT;
     if (q->explain != NULL)
-        return TWINSTACK_DUMP_FRAME;
+        return strcmp(q->explain, "all") == 0 ? TWINSTACK_DUMP_WALK : TWINSTACK_DUMP_FRAME;
     return q->stacks ? TWINSTACK_DUMP_STACKS : TWINSTACK_DUMP_SUMMARY;
 }
 
@@ -68,7 +69,8 @@ static bool choose_part(const struct verb *self, const struct dump_request *q,
     };
     if (out->part != TWINSTACK_DUMP_FRAME || (end != q->explain && *end == '\0'))
         return true;
-    (void)verb_usage_error(self, "--explain takes the number of a frame, not '%s'", q->explain);
+    (void)verb_usage_error(self, "--explain takes the number of a frame or all, not '%s'",
+                           q->explain);
     return false;
 }
 
@@ -150,7 +152,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--thread", OPTION_UINT, &q.thread, "ID", "this thread instead of the crashed one"},
         {"--plain", OPTION_FLAG, &q.plain, NULL,
          "without the code map of generated code that our capture adds"},
-        OPTION(EXPLAIN, &q.explain),
+        OPTION_AS(EXPLAIN, &q.explain, "all: every frame of the walk"),
         {"--lint", OPTION_FLAG, &q.lint, NULL,
          "what is wrong by the format, and what a Windows debugger makes of it"},
         OPTION_AS(JSON, &q.json, "all streams, or the stacks"),
@@ -163,7 +165,7 @@ static int run(const struct verb *self, int argc, char **argv)
 const struct verb verb_dump = {
     .name = "dump",
     .summary = "show what a minidump holds, and its stacks",
-    .usage = "FILE [--stacks] [--symbols DIR|FILE]... [--explain FRAME | --lint] [--json]",
+    .usage = "FILE [--stacks] [--symbols DIR|FILE]... [--explain FRAME|all | --lint] [--json]",
     .details =
         "Reads a minidump from any writer and walks its threads without Windows.  Without options "
         "it\n"

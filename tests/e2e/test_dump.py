@@ -234,6 +234,15 @@ class Dump(e2e.Case):
         document = self.run_json("dump", CASE / "dump.dmp", "--symbols", SYMBOLS, "--explain", "0", "--json")
         self.assertEqual((document["index"], document["found_by"]), (0, "context"))
 
+    def test_all_frames_are_explained_as_each_is(self):
+        words = ["dump", CASE / "dump.dmp", "--symbols", SYMBOLS, "--explain"]
+        frames = self.run_json(*words, "all", "--json")["frames"]
+        self.assertGreater(len(frames), 2)
+        self.assertEqual([frame["stop"] is None for frame in frames], [True] * (len(frames) - 1) + [False])
+        self.assertEqual(frames, [self.run_json(*words, str(index), "--json") for index in range(len(frames))])
+        one_by_one = "".join(self.run_twinstack(*words, str(index)).stdout for index in range(len(frames)))
+        self.assertEqual(self.run_twinstack(*words, "all").stdout, one_by_one)
+
     def test_a_full_dump_of_memory64(self):
         pages = [(0x7FF000000000 + i * 0x10000, struct.pack("<Q", i) * 512) for i in range(64)]
         dump = dump_maker.Dump()

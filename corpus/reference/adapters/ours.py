@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """twinstack's own walk and names: ours.py [PROGRAM]
 
-Runs: `twinstack dump MOMENT.dmp --explain FRAME --json --symbols IMAGES` for frame 0 and on, until the walk ends, and for a dump
-`--thread ID`, and `--stacks` once for the names. A moment becomes a minidump of one thread (dump_of_moments.py); --symbols names the folder of its image.
+Runs: `twinstack dump MOMENT.dmp --explain all --json --symbols IMAGES`, and for a dump `--thread ID`, and `--stacks` once for the
+names. A moment becomes a minidump of one thread (dump_of_moments.py); --symbols names the folder of its image.
 An address: `twinstack resolve --ndjson --symbols FILES -` on a line `IMAGE!0xRVA@i`, `@r` for a return address; FILES are those of the
 suite whose names begin with the image's.
 Seen with: twinstack 0.1.0.
@@ -26,13 +26,8 @@ def run(*words, **more):
 
 def explained(*words):
     """[(ip, sp)]: --explain is the output that has the stack pointers."""
-    frames = []
-    while len(frames) < contestant.WALK_MAX:
-        frame = json.loads(run("dump", *words, "--explain", str(len(frames)), "--json"))
-        frames.append((int(frame["pc"], 16), int(frame["sp"], 16)))
-        if frame["stop"]:
-            break
-    return frames
+    frames = json.loads(run("dump", *words, "--explain", "all", "--json"))["frames"]
+    return [(int(frame["pc"], 16), int(frame["sp"], 16)) for frame in frames[:contestant.WALK_MAX]]
 
 
 def answer(folder, question):
