@@ -2,10 +2,12 @@
 #include "file_server.h"
 
 #include <arpa/inet.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/files.h"
@@ -20,9 +22,8 @@ static void note(const char *log, const char *word)
     }
 }
 
-/* Answers one request and notes its path in the file LOG. False: none came. */
-static bool answer(int client, const struct file_route *routes, const char *log, bool keeps,
-                   size_t lost)
+/* Answers one request and notes its path. False: none came. */
+static bool answer(int client, const struct file_server *server)
 {
     char text[4096] = "", path[512] = "", head[200];
     size_t bytes = 0;
@@ -36,8 +37,8 @@ static bool answer(int client, const struct file_route *routes, const char *log,
     const char *start = strchr(text, '/');
     if (start != NULL)
         (void)snprintf(path, sizeof path, "%.*s", (int)strcspn(start + 1, " "), start + 1);
-    note(log, path);
-    const struct file_route *route = routes;
+    note(server->log, path);
+    const struct file_route *route = server->routes;
     while (route->path != NULL && strcmp(route->path, path) != 0)
         route++;
     const char *body = route->path != NULL && route->body != NULL ? route->body : "";
@@ -46,16 +47,16 @@ static bool answer(int client, const struct file_route *routes, const char *log,
         status = "500 Internal Server Error";
     (void)snprintf(head, sizeof head,
                    "HTTP/1.1 %s\r\nContent-Length: %zu\r\n%sConnection: %s\r\n\r\n", status,
-                   strlen(body), lost > 0 ? "ETag: \"1\"\r\nAccept-Ranges: bytes\r\n" : "",
-                   keeps ? "keep-alive" : "close");
+                   strlen(body), server->lost > 0 ? "ETag: \"1\"\r\nAccept-Ranges: bytes\r\n" : "",
+                   server->kept ? "keep-alive" : "close");
     (void)!write(client, head, strlen(head));
-    (void)!write(client, body, strlen(body) > lost ? strlen(body) - lost : 0);
+    (void)!write(client, body, strlen(body) > server->lost ? strlen(body) - server->lost : 0);
     return true;
 }
 
-static pid_t serve(const struct file_route *routes, const char *log, bool keeps, size_t lost,
-                   unsigned *port)
+void file_serve(struct file_server *server)
 {
+    static unsigned served;
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t size = sizeof address;
     const int listener = socket(AF_INET, SOCK_STREAM, 0);
@@ -63,50 +64,38 @@ static pid_t serve(const struct file_route *routes, const char *log, bool keeps,
     REQUIRE(listener >= 0 && bind(listener, (struct sockaddr *)&address, sizeof address) == 0 &&
             listen(listener, 16) == 0 &&
             getsockname(listener, (struct sockaddr *)&address, &size) == 0);
-    *port = ntohs(address.sin_port);
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
+    (void)snprintf(server->log, sizeof server->log, "%s/served%u", test_scratch(), served++);
+    (void)snprintf(server->url, sizeof server->url, "http://127.0.0.1:%u",
+                   (unsigned)ntohs(address.sin_port));
+    server->process = fork();
+    REQUIRE(server->process >= 0);
+    if (server->process == 0) {
         (void)alarm(60); /* it outlives a test that fails */
         (void)close(STDOUT_FILENO);
         (void)close(STDERR_FILENO);
         for (;;) {
             const int client = accept(listener, NULL, NULL);
             if (client >= 0) {
-                if (keeps)
-                    note(log, "(connected)");
-                while (answer(client, routes, log, keeps, lost) && keeps)
+                if (server->kept)
+                    note(server->log, "(connected)");
+                while (answer(client, server) && server->kept)
                     continue;
                 (void)close(client);
             }
         }
     }
     (void)close(listener);
-    return child;
 }
 
-pid_t file_serve(const struct file_route *routes, const char *log, unsigned *port)
-{
-    return serve(routes, log, false, 0, port);
-}
-
-pid_t file_serve_kept(const struct file_route *routes, const char *log, unsigned *port)
-{
-    return serve(routes, log, true, 0, port);
-}
-
-pid_t file_serve_cut(const struct file_route *routes, const char *log, size_t lost, unsigned *port)
-{
-    return serve(routes, log, false, lost, port);
-}
-
-const char *file_requests(const char *log)
+const char *file_serve_end(const struct file_server *server)
 {
     size_t bytes;
     static char text[2048];
     text[0] = '\0';
-    if (path_is_file(log)) {
-        const uint8_t *data = test_read(log, &bytes);
+    (void)kill(server->process, SIGKILL);
+    (void)waitpid(server->process, NULL, 0);
+    if (path_is_file(server->log)) {
+        const uint8_t *data = test_read(server->log, &bytes);
         (void)snprintf(text, sizeof text, "%.*s", (int)bytes, (const char *)data);
         for (char *at = text; *at != '\0'; at++)
             *at = *at == '\n' ? ' ' : *at;

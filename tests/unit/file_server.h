@@ -2,6 +2,7 @@
 #ifndef TESTS_UNIT_FILE_SERVER_H
 #define TESTS_UNIT_FILE_SERVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -9,19 +10,22 @@ struct file_route {
     const char *path, *body; /* BODY NULL: 500 */
 };
 
-/* Starts a server in a process of its own, which answers ROUTES (the last has no path) and 404 for
- * everything else, and notes each path that is asked for in the file LOG. Returns that process, and
- * its port in *PORT; ends the test when it cannot. */
-pid_t file_serve(const struct file_route *routes, const char *log, unsigned *port);
+struct file_server {
+    const struct file_route *routes; /* the last has no path; all else is 404 */
+    bool kept;   /* a connection stays open for more requests, one connection at a time */
+    size_t lost; /* each body lacks so many last bytes, and has a validator */
 
-/* The same, but a connection stays open for more requests, one connection at a time; LOG has
- * "(connected)" for each. */
-pid_t file_serve_kept(const struct file_route *routes, const char *log, unsigned *port);
+    /* by file_serve() */
+    char log[600]; /* a file in the scratch folder, of this server alone */
+    char url[64];
+    pid_t process;
+};
 
-/* The same as file_serve(), but each body lacks its last LOST bytes, and has a validator. */
-pid_t file_serve_cut(const struct file_route *routes, const char *log, size_t lost, unsigned *port);
+/* Starts it in a process of its own; ends the test when it cannot. */
+void file_serve(struct file_server *server);
 
-/* What LOG has: the paths in their order, each with a blank after it. Lives until the next call. */
-const char *file_requests(const char *log);
+/* Ends it. Returns the paths that were asked for in their order, each with a blank after it; KEPT:
+ * "(connected)" for each connection. Lives until the next call. */
+const char *file_serve_end(const struct file_server *server);
 
 #endif

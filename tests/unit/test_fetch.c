@@ -1,11 +1,8 @@
 /* Files of symbol servers, by a server of this program's own: what is asked, what is kept, and what
  * is not asked again. Keys and index2.txt: Microsoft's "SymStore" and "SymSrv"; pointers: file.ptr.
  */
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/files.h"
 #include "fetch/fetch.h"
@@ -36,6 +33,41 @@ static struct fetch_file the_file(void)
     return file;
 }
 
+/* A server, and what asks it for files, with a cache of its own. */
+struct asking {
+    struct file_server server;
+    char cache[700];
+    struct fetch *fetch;
+};
+
+static void begin(struct asking *a, struct fetch_options options)
+{
+    struct fault fault = FAULT_INIT;
+    const char *folder = NULL;
+
+    file_serve(&a->server);
+    (void)snprintf(a->cache, sizeof a->cache, "%s.cache", a->server.log);
+    options.cache = a->cache;
+    const struct symbol_path_element chain = {
+        .chain = true, .urls = {a->server.url}, .url_count = 1};
+    REQUIRE(fetch_open(&options, &a->fetch, &fault) == ERR_NONE);
+    const enum status added = fetch_add(a->fetch, &chain, &folder, &fault);
+    if (added == ERR_UNSUPPORTED) {
+        (void)file_serve_end(&a->server);
+        SKIP("libcurl");
+    }
+    REQUIRE(added == ERR_NONE);
+    CHECK_STR(folder, a->cache);
+    CHECK(fetch_has_servers(a->fetch));
+}
+
+/* Returns what the server was asked for. */
+static const char *end(struct asking *a)
+{
+    fetch_close(a->fetch);
+    return file_serve_end(&a->server);
+}
+
 TEST(a_file_is_asked_for_once)
 {
     static const struct {
@@ -57,41 +89,21 @@ TEST(a_file_is_asked_for_once)
         {"servers are not asked", {{KEY, GOOD}}, true, FETCH_OFFLINE, FETCH_OFFLINE, ""},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        char log[512], cache[512], url[64], place[600];
-        struct fault fault = FAULT_INIT;
-        struct fetch *fetch = NULL;
-        const char *folder = NULL;
-        unsigned port = 0;
+        struct asking a = {.server = {.routes = rows[i].routes}};
+        char place[800];
         test_row(rows[i].name);
-        (void)snprintf(log, sizeof log, "%s/log%zu", test_scratch(), i);
-        (void)snprintf(cache, sizeof cache, "%s/cache%zu", test_scratch(), i);
-        const pid_t server = file_serve(rows[i].routes, log, &port);
-        (void)snprintf(url, sizeof url, "http://127.0.0.1:%u", port);
-        const struct fetch_options options = {.cache = cache, .offline = rows[i].offline};
-        const struct symbol_path_element chain = {.chain = true, .urls = {url}, .url_count = 1};
-        REQUIRE(fetch_open(&options, &fetch, &fault) == ERR_NONE);
-        const enum status added = fetch_add(fetch, &chain, &folder, &fault);
-        if (added == ERR_UNSUPPORTED) {
-            (void)kill(server, SIGKILL);
-            SKIP("libcurl");
-        }
-        REQUIRE(added == ERR_NONE);
-        CHECK_STR(folder, cache);
-        CHECK(fetch_has_servers(fetch));
+        begin(&a, (struct fetch_options){.offline = rows[i].offline});
         for (int turn = 0; turn < 2; turn++) {
             struct fetch_file file = the_file();
-            fetch_files(fetch, &file, 1);
+            fetch_files(a.fetch, &file, 1);
             CHECK_EQ(file.result, turn == 0 ? rows[i].first : rows[i].second);
-            (void)snprintf(place, sizeof place, "%s/%s", cache, KEY);
+            (void)snprintf(place, sizeof place, "%s/%s", a.cache, KEY);
             const bool kept = file.result == FETCH_LOADED || file.result == FETCH_CACHED;
             CHECK_EQ(path_is_file(place), kept);
             if (kept)
                 CHECK_STR(file.path, place);
         }
-        CHECK_STR(file_requests(log), rows[i].asked);
-        fetch_close(fetch);
-        (void)kill(server, SIGKILL);
-        (void)waitpid(server, NULL, 0);
+        CHECK_STR(end(&a), rows[i].asked);
     }
 }
 
@@ -130,35 +142,19 @@ TEST(a_pointer_leads_to_a_file_of_its_server)
         const char *to = rows[i].leads_to;
         const struct file_route routes[ROUTES_MAX] = {{"b/c/file.ptr", rows[i].text},
                                                       {to, to != NULL ? GOOD : NULL}};
-        char log[512], cache[512], url[64], want[64];
-        struct fault fault = FAULT_INIT;
-        struct fetch *fetch = NULL;
-        const char *folder = NULL;
-        unsigned port = 0;
+        struct asking a = {.server = {.routes = routes}};
+        char want[64];
         test_row(rows[i].text);
-        (void)snprintf(log, sizeof log, "%s/log%zu", test_scratch(), i);
-        (void)snprintf(cache, sizeof cache, "%s/cache%zu", test_scratch(), i);
-        const pid_t server = file_serve(routes, log, &port);
-        (void)snprintf(url, sizeof url, "http://127.0.0.1:%u", port);
-        const struct fetch_options options = {.cache = cache};
-        const struct symbol_path_element chain = {.chain = true, .urls = {url}, .url_count = 1};
-        REQUIRE(fetch_open(&options, &fetch, &fault) == ERR_NONE);
-        if (fetch_add(fetch, &chain, &folder, &fault) != ERR_NONE) {
-            (void)kill(server, SIGKILL);
-            SKIP("libcurl");
-        }
+        begin(&a, (struct fetch_options){0});
         struct fetch_file file = the_file();
         (void)snprintf(file.keys[0].path, sizeof file.keys[0].path, "b/c/file.ptr");
         file.keys[0].form = FETCH_POINTER;
-        fetch_files(fetch, &file, 1);
+        fetch_files(a.fetch, &file, 1);
         CHECK_EQ(file.result, to != NULL ? FETCH_LOADED : FETCH_REFUSED);
         CHECK_HAS(file.text, rows[i].says);
         (void)snprintf(want, sizeof want, "b/c/file.ptr %s%s", to != NULL ? to : "",
                        to != NULL ? " " : "");
-        CHECK_STR(file_requests(log), want);
-        fetch_close(fetch);
-        (void)kill(server, SIGKILL);
-        (void)waitpid(server, NULL, 0);
+        CHECK_STR(end(&a), want);
     }
 }
 
@@ -166,33 +162,16 @@ TEST(a_server_is_connected_to_once)
 {
     static const struct file_route routes[ROUTES_MAX] = {{KEY, GOOD},
                                                          {"app.pdb/ID2/app.pdb", GOOD}};
-    char log[512], cache[512], url[64];
-    struct fault fault = FAULT_INIT;
-    struct fetch *fetch = NULL;
-    const char *folder = NULL;
-    unsigned port = 0;
-    (void)snprintf(log, sizeof log, "%s/log", test_scratch());
-    (void)snprintf(cache, sizeof cache, "%s/cache", test_scratch());
-    const pid_t server = file_serve_kept(routes, log, &port);
-    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u", port);
-    const struct fetch_options options = {.cache = cache};
-    const struct symbol_path_element chain = {.chain = true, .urls = {url}, .url_count = 1};
-    REQUIRE(fetch_open(&options, &fetch, &fault) == ERR_NONE);
-    if (fetch_add(fetch, &chain, &folder, &fault) != ERR_NONE) {
-        (void)kill(server, SIGKILL);
-        SKIP("libcurl");
-    }
+    struct asking a = {.server = {.routes = routes, .kept = true}};
+    begin(&a, (struct fetch_options){0});
     struct fetch_file first = the_file(), second = the_file();
     (void)snprintf(second.place, sizeof second.place, "app.pdb/ID2/app.pdb");
     (void)snprintf(second.keys[0].path, sizeof second.keys[0].path, "app.pdb/ID2/app.pdb");
-    fetch_files(fetch, &first, 1);
-    fetch_files(fetch, &second, 1);
+    fetch_files(a.fetch, &first, 1);
+    fetch_files(a.fetch, &second, 1);
     CHECK_EQ(first.result, FETCH_LOADED);
     CHECK_EQ(second.result, FETCH_LOADED);
-    CHECK_STR(file_requests(log), "(connected) " KEY " app.pdb/ID2/app.pdb ");
-    fetch_close(fetch);
-    (void)kill(server, SIGKILL);
-    (void)waitpid(server, NULL, 0);
+    CHECK_STR(end(&a), "(connected) " KEY " app.pdb/ID2/app.pdb ");
 }
 
 TEST(each_chain_has_a_cache)
@@ -255,30 +234,13 @@ TEST(a_server_that_brings_nothing_new_is_given_up)
     } rows[] = {{"no byte comes", BYTES, KEY " " KEY " " KEY " " KEY " "},
                 {"the same five come again", BYTES - 5, KEY " " KEY " " KEY " " KEY " " KEY " "}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        char log[512], cache[512], url[64];
-        struct fault fault = FAULT_INIT;
-        struct fetch *fetch = NULL;
-        const char *folder = NULL;
-        unsigned port = 0;
+        struct asking a = {.server = {.routes = routes, .lost = rows[i].lost}};
         test_row(rows[i].name);
-        (void)snprintf(log, sizeof log, "%s/log%zu", test_scratch(), i);
-        (void)snprintf(cache, sizeof cache, "%s/cache%zu", test_scratch(), i);
-        const pid_t server = file_serve_cut(routes, log, rows[i].lost, &port);
-        (void)snprintf(url, sizeof url, "http://127.0.0.1:%u", port);
-        const struct fetch_options options = {.cache = cache, .limit_ms = 20000};
-        const struct symbol_path_element chain = {.chain = true, .urls = {url}, .url_count = 1};
-        REQUIRE(fetch_open(&options, &fetch, &fault) == ERR_NONE);
-        if (fetch_add(fetch, &chain, &folder, &fault) != ERR_NONE) {
-            (void)kill(server, SIGKILL);
-            SKIP("libcurl");
-        }
+        begin(&a, (struct fetch_options){.limit_ms = 20000});
         struct fetch_file file = the_file();
-        fetch_files(fetch, &file, 1);
+        fetch_files(a.fetch, &file, 1);
         CHECK_EQ(file.result, FETCH_UNREACHABLE);
-        CHECK_STR(file_requests(log), rows[i].asked);
-        fetch_close(fetch);
-        (void)kill(server, SIGKILL);
-        (void)waitpid(server, NULL, 0);
+        CHECK_STR(end(&a), rows[i].asked);
     }
 }
 

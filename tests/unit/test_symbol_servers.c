@@ -2,10 +2,8 @@
  * Microsoft's "Using SymStore" and the Simple Symbol Query Protocol
  * (https://github.com/dotnet/symstore/blob/main/docs/specs/SSQP_Key_Conventions.md); debuginfod(8).
  */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "file_server.h"
 #include "symbol/store.h"
@@ -86,13 +84,12 @@ static const struct {
     {"no identity", "srv", "app.exe", NULL, NULL, "", "", {NULL}},
 };
 
-static struct symbol_store *open_store(const char *kind, unsigned port)
+static struct symbol_store *open_store(const char *kind, const struct file_server *server)
 {
     struct symbol_store *store = NULL;
     struct fault fault = FAULT_INIT;
     char path[900];
-    (void)snprintf(path, sizeof path, "%s*%s/cache*http://127.0.0.1:%u", kind, test_scratch(),
-                   port);
+    (void)snprintf(path, sizeof path, "%s*%s/cache*%s", kind, test_scratch(), server->url);
     const char *roots[] = {path};
     const struct symbol_store_options options = {.roots = roots, .root_count = 1};
     const enum status opened = symbol_store_open(&options, &store, &fault);
@@ -119,20 +116,16 @@ TEST(each_kind_of_module_is_asked_for_by_its_keys)
                                 .unloaded_at_ns = MODULE_STILL_LOADED};
         const struct module *const modules[] = {&module};
         struct fault fault = FAULT_INIT;
-        char log[600];
-        unsigned port = 0;
+        struct file_server server = {.routes = none};
         uint32_t missing = 0, want = 0;
         (void)snprintf(module.debug_id, sizeof module.debug_id, "%s", rows[i].debug_id);
         (void)snprintf(module.code_id, sizeof module.code_id, "%s", rows[i].code_id);
-        (void)snprintf(log, sizeof log, "%s/log%zu", test_scratch(), i);
         test_row(rows[i].name);
-        const pid_t server = file_serve(none, log, &port);
-        struct symbol_store *store = open_store(rows[i].server, port);
+        file_serve(&server);
+        struct symbol_store *store = open_store(rows[i].server, &server);
         CHECK_EQ(symbol_store_fetch(store, modules, 1, count_missing, &missing, &fault), ERR_NONE);
         symbol_store_close(store);
-        (void)kill(server, SIGKILL);
-        (void)waitpid(server, NULL, 0);
-        const char *asked = file_requests(log);
+        const char *asked = file_serve_end(&server);
         const bool has_tiers = rows[i].asked[0] != NULL && strcmp(rows[i].server, "srv") == 0;
         size_t bytes = 0;
         for (const char *at = asked; has_tiers && (at = strstr(at, TIERS)) != NULL;
