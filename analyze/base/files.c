@@ -94,3 +94,15 @@ enum status folder_clear(const char *path, struct fault *fault)
     arena_free(&scratch);
     return fault->code;
 }
+
+enum status file_write(const char *path, const void *data, size_t bytes, struct fault *fault)
+{
+    const struct file_part whole = {.data = data, .bytes = bytes};
+    return file_write_parts(path, &whole, 1, fault);
+}
+
+uint64_t memory_peak_beyond(uint64_t held_bytes)
+{
+    const uint64_t peak = memory_peak_bytes(); /* the system's figure is approximate */
+    return peak > held_bytes ? peak - held_bytes : 0;
+}

@@ -169,12 +169,6 @@ static bool write_all(int fd, const void *data, size_t bytes)
     return true;
 }
 
-enum status file_write(const char *path, const void *data, size_t bytes, struct fault *fault)
-{
-    const struct file_part whole = {.data = data, .bytes = bytes};
-    return file_write_parts(path, &whole, 1, fault);
-}
-
 static bool write_part(void *to, const void *data, size_t bytes)
 {
     return write_all(*(const int *)to, data, bytes);
@@ -530,12 +524,6 @@ uint64_t memory_peak_restart(void)
         (void)close(file);
     }
     return memory_held_bytes();
-}
-
-uint64_t memory_peak_beyond(uint64_t held_bytes)
-{
-    const uint64_t peak = memory_peak_bytes(); /* the system's figure is approximate */
-    return peak > held_bytes ? peak - held_bytes : 0;
 }
 
 void memory_grow_by(size_t bytes)

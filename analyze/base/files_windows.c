@@ -154,12 +154,6 @@ static bool write_all(HANDLE file, const void *data, size_t bytes)
     return true;
 }
 
-enum status file_write(const char *path, const void *data, size_t bytes, struct fault *fault)
-{
-    const struct file_part whole = {.data = data, .bytes = bytes};
-    return file_write_parts(path, &whole, 1, fault);
-}
-
 /* Opens what is at PATH for writing. INVALID_HANDLE_VALUE: it does not exist, or access is
  * refused. */
 static HANDLE open_standing(const wchar_t *path)

@@ -37,12 +37,6 @@ uint64_t memory_peak_restart(void)
     return memory_held_bytes();
 }
 
-uint64_t memory_peak_beyond(uint64_t held_bytes)
-{
-    const uint64_t peak = memory_peak_bytes(); /* the system's figure is approximate */
-    return peak > held_bytes ? peak - held_bytes : 0;
-}
-
 void memory_grow_by(size_t bytes)
 {
     (void)bytes; /* the Windows heap has no such setting */

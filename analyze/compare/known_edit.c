@@ -317,24 +317,32 @@ enum status known_add_cases(const char *text, const struct known_list *list, con
     return add_block(text, list, &b, words, keep, out, block, fault);
 }
 
-char *known_drop(const char *text, size_t bytes, const struct known_list *list, const bool *drop,
-                 struct arena *keep, size_t *out_bytes)
+/* TEXT with the lines of the marked items, and only those, left out; or, with a DAY, with that day
+ * in place of the one on which they expire. */
+static char *rewritten(const char *text, size_t bytes, const struct known_list *list,
+                       const bool *marked, const char *day, struct arena *keep, size_t *out_bytes)
 {
-    char *out = arena_alloc(keep, bytes + 1);
+    static const char field[] = "expires";
+    const size_t more = day != NULL ? list->count * (sizeof field + strlen(day) + 3) : 0;
+    char *out = arena_alloc(keep, bytes + more + 1);
     uint32_t line = 0;
-    bool dropping = false;
+    bool is_marked = false;
     *out_bytes = 0;
     for (size_t at = 0; out != NULL && at < bytes;) {
         const char *start = text + at;
-        const char *end = memchr(start, '\n', bytes - at);
-        const size_t size = end != NULL ? (size_t)(end - start) + 1 : bytes - at;
+        const char *stop = memchr(start, '\n', bytes - at);
+        const size_t size = stop != NULL ? (size_t)(stop - start) + 1 : bytes - at;
+        const size_t left = bytes + more + 1 - *out_bytes;
         line++;
         for (uint32_t i = 0; i < list->count; i++)
             if (list->items[i].line == line)
-                dropping = drop[i];
-        if (!dropping) {
+                is_marked = marked[i];
+        if (!is_marked ||
+            (day != NULL && strncmp(start + strspn(start, " \t"), field, sizeof field - 1) != 0)) {
             memcpy(out + *out_bytes, start, size);
             *out_bytes += size;
+        } else if (day != NULL) {
+            *out_bytes += (size_t)snprintf(out + *out_bytes, left, "%s: %s\n", field, day);
         }
         at += size;
     }
@@ -343,33 +351,14 @@ char *known_drop(const char *text, size_t bytes, const struct known_list *list, 
     return out;
 }
 
+char *known_drop(const char *text, size_t bytes, const struct known_list *list, const bool *drop,
+                 struct arena *keep, size_t *out_bytes)
+{
+    return rewritten(text, bytes, list, drop, NULL, keep, out_bytes);
+}
+
 char *known_end(const char *text, size_t bytes, const struct known_list *list, const bool *end,
                 const char *day, struct arena *keep, size_t *out_bytes)
 {
-    static const char field[] = "expires";
-    const size_t room = bytes + list->count * (sizeof field + strlen(day) + 3) + 1;
-    char *out = arena_alloc(keep, room);
-    uint32_t line = 0;
-    bool ending = false;
-    *out_bytes = 0;
-    for (size_t at = 0; out != NULL && at < bytes;) {
-        const char *start = text + at;
-        const char *stop = memchr(start, '\n', bytes - at);
-        const size_t size = stop != NULL ? (size_t)(stop - start) + 1 : bytes - at;
-        line++;
-        for (uint32_t i = 0; i < list->count; i++)
-            if (list->items[i].line == line)
-                ending = end[i];
-        if (ending && strncmp(start + strspn(start, " \t"), field, sizeof field - 1) == 0) {
-            *out_bytes +=
-                (size_t)snprintf(out + *out_bytes, room - *out_bytes, "%s: %s\n", field, day);
-        } else {
-            memcpy(out + *out_bytes, start, size);
-            *out_bytes += size;
-        }
-        at += size;
-    }
-    if (out != NULL)
-        out[*out_bytes] = '\0';
-    return out;
+    return rewritten(text, bytes, list, end, day, keep, out_bytes);
 }

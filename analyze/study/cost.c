@@ -259,15 +259,17 @@ void cost_of_samples(const struct run_figures *figures, struct sample_set *sampl
                      struct arena *keep, struct costs *out)
 {
     const size_t room = (size_t)samples->count + 1;
+    struct arena work;
+    arena_init(&work, 0);
     struct columns c = {.set = samples,
-                        .units = malloc(room * sizeof *c.units),
-                        .scenarios = malloc(room * sizeof *c.scenarios),
-                        .strata = malloc(room * sizeof *c.strata),
-                        .raw = malloc(room * sizeof *c.raw),
-                        .sum = malloc(room * sizeof *c.sum),
-                        .same = malloc(room * sizeof *c.same),
-                        .distinct = malloc(room * sizeof *c.distinct),
-                        .numbers = malloc(room * sizeof *c.numbers),
+                        .units = arena_array(&work, room, sizeof *c.units),
+                        .scenarios = arena_array(&work, room, sizeof *c.scenarios),
+                        .strata = arena_array(&work, room, sizeof *c.strata),
+                        .raw = arena_array(&work, room, sizeof *c.raw),
+                        .sum = arena_array(&work, room, sizeof *c.sum),
+                        .same = arena_array(&work, room, sizeof *c.same),
+                        .distinct = arena_array(&work, room, sizeof *c.distinct),
+                        .numbers = arena_array(&work, room, sizeof *c.numbers),
                         .fault = FAULT_INIT};
     out->count = 0;
     if (c.units != NULL && c.scenarios != NULL && c.strata != NULL && c.raw != NULL &&
@@ -283,14 +285,7 @@ void cost_of_samples(const struct run_figures *figures, struct sample_set *sampl
     }
     for (size_t i = 0; i < out->count; i++)
         judge(figures->accuracy, &out->of[i]);
-    free(c.units);
-    free(c.scenarios);
-    free(c.strata);
-    free(c.raw);
-    free(c.sum);
-    free(c.same);
-    free(c.distinct);
-    free(c.numbers);
+    arena_free(&work);
 }
 
 /* The steps of the headline: medians in the dying process, and the parts of the median case on the

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -377,11 +376,13 @@ void headline_of_samples(const struct run_figures *figures, struct sample_set *s
                          struct arena *keep, struct headline *out)
 {
     const size_t room = (size_t)samples->count + 1;
+    struct arena work;
+    arena_init(&work, 0);
     struct columns c = {.set = samples,
-                        .strata = malloc(room * sizeof *c.strata),
-                        .raw = malloc(room * sizeof *c.raw),
-                        .numbers = malloc(room * sizeof *c.numbers),
-                        .places = malloc(room * sizeof *c.places),
+                        .strata = arena_array(&work, room, sizeof *c.strata),
+                        .raw = arena_array(&work, room, sizeof *c.raw),
+                        .numbers = arena_array(&work, room, sizeof *c.numbers),
+                        .places = arena_array(&work, room, sizeof *c.places),
                         .fault = FAULT_INIT};
     begin(figures, keep, out);
     if (c.strata != NULL && c.raw != NULL && c.numbers != NULL && c.places != NULL &&
@@ -402,10 +403,7 @@ void headline_of_samples(const struct run_figures *figures, struct sample_set *s
         begin(figures, keep, out);
     out->dominates = dominating(figures, out, keep);
     out->counts = counts_of(out, keep);
-    free(c.strata);
-    free(c.raw);
-    free(c.numbers);
-    free(c.places);
+    arena_free(&work);
 }
 
 /* Each engine starts cold, as a foreign tool does: modules loaded by an earlier engine must not

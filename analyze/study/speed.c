@@ -2,7 +2,6 @@
 #include "study/speed.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/quantile.h"
@@ -155,19 +154,21 @@ void speed_of_samples(const struct run_figures *figures, struct sample_set *samp
                       struct arena *keep, struct speed *out)
 {
     const size_t room = (size_t)samples->count + 1;
+    struct arena work;
     const char *foreign = figures_foreign_engine(figures);
     const char *const names[SPEED_LANES] = {
         lane_way_name(WAY_OFFSET), lane_way_name(WAY_DUMP), lane_way_name(WAY_TUNED),
         foreign != NULL ? arena_printf(keep, "plain dump, %s", strchr(foreign, ':') + 1) : NULL};
+    arena_init(&work, 0);
     struct columns c = {.set = samples,
-                        .units = malloc(room * sizeof *c.units),
-                        .scenarios = malloc(room * sizeof *c.scenarios),
-                        .strata = malloc(room * sizeof *c.strata),
-                        .distinct = malloc(room * sizeof *c.distinct),
-                        .a = malloc(room * sizeof *c.a),
-                        .b = malloc(room * sizeof *c.b),
-                        .pairs = malloc(room * sizeof *c.pairs),
-                        .numbers = malloc(room * sizeof *c.numbers),
+                        .units = arena_array(&work, room, sizeof *c.units),
+                        .scenarios = arena_array(&work, room, sizeof *c.scenarios),
+                        .strata = arena_array(&work, room, sizeof *c.strata),
+                        .distinct = arena_array(&work, room, sizeof *c.distinct),
+                        .a = arena_array(&work, room, sizeof *c.a),
+                        .b = arena_array(&work, room, sizeof *c.b),
+                        .pairs = arena_array(&work, room, sizeof *c.pairs),
+                        .numbers = arena_array(&work, room, sizeof *c.numbers),
                         .fault = FAULT_INIT};
     *out = (struct speed){.where = speed_where(figures, keep)};
     if (c.units != NULL && c.scenarios != NULL && c.strata != NULL && c.distinct != NULL &&
@@ -179,14 +180,7 @@ void speed_of_samples(const struct run_figures *figures, struct sample_set *samp
             fill_arch(&c, speed_order[i], names, out);
     if (c.fault.code != ERR_NONE)
         out->row_count = 0;
-    free(c.units);
-    free(c.scenarios);
-    free(c.strata);
-    free(c.distinct);
-    free(c.a);
-    free(c.b);
-    free(c.pairs);
-    free(c.numbers);
+    arena_free(&work);
 }
 
 int speed_place(enum speed_lane lane, enum speed_state state)

@@ -119,19 +119,6 @@ static enum status check_ids(const struct adding *a)
 
 /* ---- files ----------------------------------------------------------------------------- */
 
-/* The hash that suite.json has of PATH; NULL: none. */
-static const char *hash_of(const struct adding *a, const char *path)
-{
-    const cJSON *file;
-    cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(a->index, "files"))
-    {
-        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(file, "path"));
-        if (name != NULL && strcmp(name, path) == 0)
-            return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(file, "sha256"));
-    }
-    return NULL;
-}
-
 static const char *path_from(const struct adding *a, const char *name)
 {
     const size_t folder = (size_t)(path_base(a->draft_path) - a->draft_path);
@@ -177,7 +164,7 @@ static bool is_plain_name(const char *name)
 static enum status find_file(struct adding *a, struct added_file *file)
 {
     const char *target = path_join(a->keep, a->folder, file->path);
-    const char *there = hash_of(a, file->path), *found = there;
+    const char *there = suite_index_hash(a->index, file->path), *found = there;
     if (target == NULL)
         return fault_no_memory(a->fault, "draft");
     if (there == NULL && path_is_file(target) && hash_file(a, target, &found) != ERR_NONE)

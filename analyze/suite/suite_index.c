@@ -2,6 +2,7 @@
 #include "suite/suite_index.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/files.h"
 
@@ -25,6 +26,18 @@ static void put_tree(FILE *out, const cJSON *item, int depth)
         put_tree(out, child, depth + 1);
     }
     (void)fprintf(out, "\n%*s%c", depth, "", object ? '}' : ']');
+}
+
+const char *suite_index_hash(const cJSON *index, const char *path)
+{
+    const cJSON *file;
+    cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(index, "files"))
+    {
+        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(file, "path"));
+        if (name != NULL && strcmp(name, path) == 0)
+            return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(file, "sha256"));
+    }
+    return NULL;
 }
 
 enum status suite_index_write(const cJSON *index, const char *path, struct fault *fault)

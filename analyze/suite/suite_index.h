@@ -6,6 +6,9 @@
 
 #include "base/fault.h"
 
+/* The hash that suite.json has of PATH; NULL: none. */
+const char *suite_index_hash(const cJSON *index, const char *path);
+
 /* Writes suite.json, whole or not at all. Fails: ERR_IO. */
 enum status suite_index_write(const cJSON *index, const char *path, struct fault *fault);
 

@@ -133,18 +133,6 @@ void suite_make_close(struct suite_maker *maker)
 
 /* ---- images ------------------------------------------------------------------------------ */
 
-static const char *hash_of(const struct suite_maker *m, const char *path)
-{
-    const cJSON *file;
-    cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(m->index, "files"))
-    {
-        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(file, "path"));
-        if (name != NULL && strcmp(name, path) == 0)
-            return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(file, "sha256"));
-    }
-    return NULL;
-}
-
 static bool list_file(struct suite_maker *m, const char *path, const char *hash)
 {
     cJSON *row = cJSON_CreateObject();
@@ -168,7 +156,7 @@ static enum status copy_image(struct suite_maker *m, const char *path, struct fa
         return fault->code;
     text_sha256(map.data, map.bytes, hash);
     file_unmap(&map);
-    const char *there = hash_of(m, name);
+    const char *there = suite_index_hash(m->index, name);
     if (there != NULL && strcmp(there, hash) != 0) {
         (void)fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "image of a case",
                              "the suite has another file of that name");
