@@ -163,6 +163,21 @@ export function Page({ title, lead, actions, children }) {
   );
 }
 
+/**
+ * What is known of something: names, and what each is.
+ * @param {{rows: Children[][], kind?: string, mono?: boolean}} props
+ */
+export const Pairs = ({ rows, kind = 'facts flow', mono }) => (
+  <dl class={kind}>
+    {rows.map(([name, value]) => (
+      <div key={String(name)}>
+        <dt>{name}</dt>
+        <dd class={mono ? 'mono' : ''}>{value}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
 /** @param {{title: string, children?: Children}} props */
 export const Empty = ({ title, children }) => (
   <div class="state">

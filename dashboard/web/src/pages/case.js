@@ -4,7 +4,7 @@ import { useKeys } from '../keys.js';
 import { address, offline, readFile, token } from '../api.js';
 import { href, useQuery, withQuery } from '../router.js';
 import { link, save, useCopy } from '../share.js';
-import { Chip, Empty, Link, Verdict, bytes, caseName, duration, wrongness } from '../ui.js';
+import { Chip, Empty, Pairs, Link, Verdict, bytes, caseName, duration, wrongness } from '../ui.js';
 import { Aligned, codePlace, differs, isInline, isSystem, source } from './aligned.js';
 import { ModuleTimes } from './module_times.js';
 import { Accept, Why, acceptable, sourceOf, webAddressOf } from './why.js';
@@ -64,16 +64,7 @@ function Facts({ c }) {
     ['dump write', duration(c.timing.dump_write_ns || null)],
     ['thread stopped', c.timing.stop_dump_ns ? duration(c.timing.stop_dump_ns) : null],
   ].filter(([, value]) => value && value !== '–' && value !== '0x0');
-  return (
-    <dl class="facts flow">
-      {rows.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd class="mono">{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Pairs rows={rows} mono />;
 }
 
 /**

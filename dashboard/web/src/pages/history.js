@@ -7,6 +7,7 @@ import { Plot, axis, bands, logAxis, runAxis } from '../uplot.js';
 import { Source, sourceOf } from './why.js';
 import {
   Command,
+  Pairs,
   Link,
   Loaded,
   Page,
@@ -172,20 +173,14 @@ export function CaseHistory({ scenario, variant }) {
             <div class="columns">
               <section class="panel box">
                 <h2>Expected</h2>
-                <dl class="facts flow">
-                  <div>
-                    <dt>hook</dt>
-                    <dd class="mono">{found.newest.expected_doors ?? 'none'}</dd>
-                  </div>
-                  <div>
-                    <dt>exception</dt>
-                    <dd class="mono">{found.newest.expected_code}</dd>
-                  </div>
-                  <div>
-                    <dt>exit code</dt>
-                    <dd class="mono">{found.newest.expected_exit_code}</dd>
-                  </div>
-                </dl>
+                <Pairs
+                  rows={[
+                    ['hook', found.newest.expected_doors ?? 'none'],
+                    ['exception', found.newest.expected_code],
+                    ['exit code', found.newest.expected_exit_code],
+                  ]}
+                  mono
+                />
               </section>
               <section class="panel box">
                 <h2>Newest scores</h2>

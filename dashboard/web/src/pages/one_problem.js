@@ -4,7 +4,7 @@ import { useData } from '../api.js';
 import { useQuery, withQuery } from '../router.js';
 import { CopyLink } from '../share.js';
 import { Table } from '../table.js';
-import { Chip, Empty, Frames, Link, Loaded, Name, number, Page, percent, plural } from '../ui.js';
+import { Chip, Empty, Pairs, Frames, Link, Loaded, Name, number, Page, percent, plural } from '../ui.js';
 import { AGAIN_MS, Example, LONG, minute, problemPath, ShadowTables, Trend, Version } from './problems.js';
 
 /** @typedef {import('./problems.js').Row} Row */
@@ -115,16 +115,7 @@ function Facts({ row, found, version }) {
       row.judged > 0 ? `${number(row.agreed)} of ${plural(row.judged, 'sampled report')}` : 'not sampled',
     ],
   ];
-  return (
-    <dl class="facts flow">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Pairs rows={facts} />;
 }
 
 /** @param {{row: Row, found: import('openapi').Answers['/api/v1/problems'], version?: string}} props */

@@ -8,6 +8,7 @@ import { Table } from '../table.js';
 import {
   Chip,
   CountsBar,
+  Pairs,
   Link,
   Loaded,
   Page,
@@ -122,14 +123,7 @@ function Environment({ run }) {
   return (
     <details class="env">
       <summary>Where it ran</summary>
-      <dl>
-        {rows.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd class="mono">{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Pairs rows={rows} kind="" mono />
     </details>
   );
 }
