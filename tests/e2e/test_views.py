@@ -265,6 +265,11 @@ class Views(e2e.Case):
         self.assertTrue(said["key"] and said["message"])
         with urllib.request.urlopen(self.url + "/api/v1/events", timeout=60 * e2e.PATIENCE) as events:
             self.assertEqual((events.status, events.headers["Content-Type"]), (200, "text/event-stream"))
+            lines = [events.readline().decode().rstrip("\n") for _ in range(5)]
+        self.assertEqual((lines[:2], lines[3]), (["retry: 3000", ""], "event: change"))
+        self.assertRegex(lines[2], r"^id: \d+$")
+        said = json.loads(lines[4].removeprefix("data: "))
+        self.assertEqual((sorted(said), said["running"]), (["running", "version"], []))
 
     def test_what_is_wrong_is_refused(self):
         self.assertEqual(self.status("/api/v1/runs", method="DELETE"), 405)

@@ -8,6 +8,7 @@
 #include "http/exchange.h"
 #include "http/hosts.h"
 #include "http/query.h"
+#include "http/state.h"
 #include "test.h"
 #include "web/web.h"
 
@@ -406,4 +407,14 @@ TEST(no_string_closes_the_offline_pages_data)
     CHECK_HAS(text, "\\u003c/script>\\u003cscript>x\\u003c/script>\\u003c!--");
     CHECK(strstr(text, "</script><script>x") == NULL);
     free(text);
+}
+
+TEST(a_server_that_ends_is_known_to_all)
+{
+    struct dashboard d = {.lock = mutex_new()};
+    CHECK(!dashboard_is_stopping(&d));
+    d.stopping = true;
+    CHECK(dashboard_is_stopping(&d));
+    CHECK(dashboard_is_stopping(&d)); /* its lock was given back */
+    mutex_free(d.lock);
 }

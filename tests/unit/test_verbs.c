@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/cache.h"
+#include "base/thread.h"
 #include "test.h"
 #include "verbs/bench_text.h"
+#include "verbs/help.h"
 #include "verbs/score_text.h"
 #include "verbs/verb.h"
 
@@ -85,6 +88,112 @@ TEST(every_verb_has_help_and_refuses_what_it_does_not_know)
         CHECK_EQ(run(unknown, &text), EXIT_USAGE);
         CHECK_HAS(text, "there is no option '--no-such-option'");
     }
+}
+
+/* man(7): .TH has name and section first; these sections are in this order. */
+TEST(every_verb_has_a_manual_page)
+{
+    static const char *const sections[] = {".SH NAME", ".SH SYNOPSIS", ".SH OPTIONS",
+                                           ".SH SEE ALSO"};
+    help_about((struct help_table){verbs, verb_count});
+    for (size_t i = 0; i < verb_count; i++) {
+        const struct verb *verb = verbs[i];
+        const char *text = NULL;
+        char line[600];
+        test_row(verb->name);
+        const char *const man[] = {"help", "--man", verb->name, NULL};
+        CHECK_EQ(run(man, &text), EXIT_GOOD);
+        (void)snprintf(line, sizeof line, ".TH \"twinstack-%s\" 1 ", verb->name);
+        CHECK_HAS(text, line);
+        (void)snprintf(line, sizeof line, "twinstack\\-%s \\- ", verb->name);
+        CHECK_HAS(text, line);
+        const char *at = text;
+        for (size_t k = 0; k < COUNT_OF(sections) && at != NULL; k++) {
+            CHECK_HAS(at, sections[k]);
+            at = strstr(at, sections[k]);
+        }
+        for (const struct subcommand *s = verb->subcommands; s != NULL && s->name != NULL; s++) {
+            (void)snprintf(line, sizeof line, "\\fBtwinstack %s %s\\fR ", verb->name, s->name);
+            CHECK_HAS(text, line);
+        }
+        if (verb->subcommands == NULL) { /* its words, up to the first that roff spells otherwise */
+            (void)snprintf(line, sizeof line, "\\fBtwinstack %s\\fR %.*s", verb->name,
+                           (int)strcspn(verb->usage, "-\\"), verb->usage);
+            CHECK_HAS(text, line);
+        }
+        CHECK_HAS(text, ".TP\n\\fB\\-\\-help\\fR\n");
+    }
+}
+
+static void put_into_cache(const struct cache *cache, enum cache_kind kind, const char *key,
+                           size_t bytes, struct arena *keep)
+{
+    static const char zeroes[700000];
+    struct fault fault = FAULT_INIT;
+    const char *partial = cache_partial(cache, keep);
+    REQUIRE(partial != NULL && bytes <= sizeof zeroes);
+    test_write(partial, zeroes, bytes);
+    REQUIRE(cache_publish(cache, partial, kind, key, &fault) == ERR_NONE);
+    thread_sleep_ms(20); /* so that the next one is later */
+}
+
+TEST(the_cache_is_listed_and_cleared)
+{
+    static const struct {
+        const char *name, *words[4];
+        int code;
+        const char *says[3];
+        uint32_t left;
+    } rows[] = {
+        {"listed",
+         {"list"},
+         0,
+         {"index      1.00 KB  ", "  one\n", ": 3 files, 1.20 MB of at most"},
+         3},
+        {"the least recently used first", {"list"}, 0, {"one\ndownload", "two\n", "three\n"}, 3},
+        {"as JSON",
+         {"list", "--json"},
+         0,
+         {"\"bytes\": 1201000", "\"key\": \"two\"", "\"kind\": \"download\""},
+         3},
+        {"nothing is too much", {"clear", "--keep-mib", "2"}, 0, {": 0 files deleted, 0 B"}, 3},
+        {"down to a size", {"clear", "--keep-mib", "1"}, 0, {": 2 files deleted, 601 KB"}, 1},
+        {"all", {"clear"}, 0, {": 3 files deleted, 1.20 MB"}, 0},
+        {"more than a number can say",
+         {"clear", "--keep-mib", "17592186044416"},
+         2,
+         {"--keep-mib is too large"},
+         3},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct cache_item *items = NULL;
+        struct cache cache;
+        struct arena keep;
+        uint32_t count = 0;
+        const char *text = NULL;
+        char folder[600];
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        (void)snprintf(folder, sizeof folder, "%s/cache%u", test_scratch(), (unsigned)i);
+        cache_locate(folder, &keep, &cache);
+        put_into_cache(&cache, CACHE_INDEX, "one", 1000, &keep);
+        put_into_cache(&cache, CACHE_DOWNLOAD, "two", 600000, &keep);
+        put_into_cache(&cache, CACHE_INDEX, "three", 600000, &keep);
+        const char *const *w = rows[i].words;
+        const char *const words[] = {"cache", w[0], "--cache", folder, w[1], w[1] ? w[2] : NULL,
+                                     NULL};
+        CHECK_EQ(run(words, &text), rows[i].code);
+        for (size_t k = 0; k < COUNT_OF(rows[i].says) && rows[i].says[k] != NULL; k++)
+            CHECK_HAS(text, rows[i].says[k]);
+        REQUIRE(cache_list(&cache, &keep, &items, &count, &fault) == ERR_NONE);
+        CHECK_EQ(count, rows[i].left);
+        arena_free(&keep);
+    }
+    const char *text = NULL;
+    const char *const none[] = {"cache", "clear", "--cache", "none", NULL};
+    CHECK_EQ(run(none, &text), EXIT_INPUT);
+    CHECK_HAS(text, "the cache is turned off");
 }
 
 /* analyze/verbs/README.md: 2 usage, 3 input, 4 database, 5 nothing selected. */

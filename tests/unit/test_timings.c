@@ -1,0 +1,206 @@
+/* What each way costs in a run: study/timings.h. Numbers of a few values; medians, least and most
+ * of them are counted by hand. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "study/timings.h"
+#include "test.h"
+
+enum { CASES = 3 };
+
+/* Every number of a case is N times that of its row: 1 for the first field, 2 for the second. */
+static struct case_timing timing_of(uint64_t n)
+{
+    return (struct case_timing){.walk_ns = 1 * n,
+                                .stop_copy_ns = 2 * n,
+                                .stop_walk_ns = 3 * n,
+                                .stop_dump_ns = 4 * n,
+                                .record_write_ns = 5 * n,
+                                .dump_write_ns = 6 * n,
+                                .dump_tuned_ns = 7 * n,
+                                .record_bytes = 8 * n,
+                                .dump_bytes = 9 * n,
+                                .capture_now_ns = 10 * n,
+                                .hang_late_ns = 11 * n,
+                                .dump_tuned_bytes = 12 * n};
+}
+
+static struct engine_cost cost_of(uint64_t n)
+{
+    return (struct engine_cost){.open_ns = 1 * n,
+                                .unwind_ns = 2 * n,
+                                .load_ns = 3 * n,
+                                .resolve_ns = 4 * n,
+                                .cold_ns = 5 * n,
+                                .peak_bytes = 6 * n,
+                                .total_ns = 7 * n};
+}
+
+struct made {
+    struct run_case c;
+    struct engine_claim claims[2];
+    struct engine_score scores[2];
+    struct stack stacks[2];
+    char name[16];
+};
+
+/* A case of "dump", which is under test, and "judge", which is not: each has a stack of N frames.
+ */
+static struct run_case *make(struct made *m, uint64_t id, uint64_t n)
+{
+    static const char *const engines[] = {"dump", "judge"};
+    memset(m, 0, sizeof *m);
+    (void)snprintf(m->name, sizeof m->name, "case%u", (unsigned)id);
+    for (size_t i = 0; i < COUNT_OF(engines); i++) {
+        m->stacks[i] = (struct stack){.engine = engines[i], .state = STACK_OK};
+        m->claims[i] = (struct engine_claim){.engine = engines[i],
+                                             .subject = i == 0,
+                                             .stacks = &m->stacks[i],
+                                             .stack_count = 1,
+                                             .cost = cost_of(n * (i + 1))};
+        m->scores[i] = (struct engine_score){
+            .engine = engines[i], .subject = i == 0, .state = STACK_OK, .frames = (uint32_t)n};
+    }
+    m->c = (struct run_case){.id = id,
+                             .scenario = m->name,
+                             .variant = "ob2",
+                             .claims = m->claims,
+                             .claim_count = COUNT_OF(engines),
+                             .timing = timing_of(n)};
+    m->c.result.scores = m->scores;
+    m->c.result.score_count = COUNT_OF(engines);
+    return &m->c;
+}
+
+static const struct engine_total engines[] = {{.engine = "dump", .subject = true},
+                                              {.engine = "judge", .kind = ENGINE_KIND_JUDGE}};
+
+static void check_row(const struct timings_row *row, const char *key, uint64_t factor, bool bytes)
+{
+    CHECK_STR(row->key, key);
+    CHECK(row->name != NULL && row->name[0] != '\0');
+    CHECK_EQ(row->bytes, bytes);
+    CHECK_EQ(row->measured.n, CASES);
+    CHECK_NEAR(row->measured.least, (double)(10 * factor), 0);
+    CHECK_NEAR(row->measured.value, (double)(20 * factor), 0);
+    CHECK_NEAR(row->measured.most, (double)(60 * factor), 0);
+}
+
+TEST(each_row_has_the_median_of_its_own_numbers)
+{
+    static const uint64_t numbers[CASES] = {60, 10, 20};
+    static const struct {
+        const char *key;
+        bool bytes;
+    } capture[TIMINGS_CAPTURE] = {
+        {"walk_ns", false},        {"stop_copy_ns", false},    {"stop_walk_ns", false},
+        {"stop_dump_ns", false},   {"record_write_ns", false}, {"dump_write_ns", false},
+        {"dump_tuned_ns", false},  {"record_bytes", true},     {"dump_bytes", true},
+        {"capture_now_ns", false}, {"hang_late_ns", false},    {"dump_tuned_bytes", true}};
+    static const char *const parts[TIMINGS_PARTS] = {"open_ns",    "unwind_ns", "load_ns",
+                                                     "resolve_ns", "cold_ns",   "peak_bytes"};
+    struct timings_count count;
+    struct timings out;
+    struct made made;
+    struct arena keep;
+    struct fault fault = FAULT_INIT;
+    arena_init(&keep, 0);
+    REQUIRE(timings_begin(&count, engines, COUNT_OF(engines), &keep, &out, &fault) == ERR_NONE);
+    for (uint64_t i = 0; i < CASES; i++)
+        REQUIRE(timings_add(&count, make(&made, i + 1, numbers[i]), &fault) == ERR_NONE);
+    make(&made, 9, 5); /* it has none of these numbers, and counts in none of these rows */
+    made.c = (struct run_case){.id = 9, .scenario = "none", .variant = "ob2"};
+    REQUIRE(timings_add(&count, &made.c, &fault) == ERR_NONE);
+    REQUIRE(timings_end(&count, &fault) == ERR_NONE);
+    for (size_t i = 0; i < TIMINGS_CAPTURE; i++) {
+        test_row(capture[i].key);
+        check_row(&out.capture[i], capture[i].key, i + 1, capture[i].bytes);
+    }
+    REQUIRE(out.engine_count == COUNT_OF(engines));
+    for (size_t e = 0; e < COUNT_OF(engines); e++) {
+        test_row(engines[e].engine);
+        CHECK_STR(out.engines[e].engine, engines[e].engine);
+        CHECK_EQ(out.engines[e].subject, engines[e].subject);
+        CHECK_EQ(out.engines[e].kind, engines[e].kind);
+        CHECK_EQ(out.engines[e].total.n, CASES);
+        CHECK_NEAR(out.engines[e].total.value, (double)(20 * 7 * (e + 1)), 0);
+        for (size_t i = 0; i < TIMINGS_PARTS; i++)
+            check_row(&out.engines[e].parts[i], parts[i], (i + 1) * (e + 1), i == 5);
+    }
+    test_row(NULL);
+    REQUIRE(out.case_count == CASES);
+    CHECK_EQ(out.case_ids[0], 1);
+    CHECK_EQ(out.case_ids[CASES - 1], CASES);
+    CHECK_EQ(out.stacks, 2 * CASES);
+    arena_free(&keep);
+}
+
+TEST(times_of_crowded_cases_count_nowhere_and_sizes_do)
+{
+    struct timings_count count;
+    struct timings out;
+    struct made made;
+    struct arena keep;
+    struct fault fault = FAULT_INIT;
+    arena_init(&keep, 0);
+    REQUIRE(timings_begin(&count, engines, COUNT_OF(engines), &keep, &out, &fault) == ERR_NONE);
+    make(&made, 1, 10);
+    made.c.timing.crowded = true;
+    REQUIRE(timings_add(&count, &made.c, &fault) == ERR_NONE);
+    REQUIRE(timings_end(&count, &fault) == ERR_NONE);
+    for (size_t i = 0; i < TIMINGS_CAPTURE; i++) {
+        test_row(out.capture[i].key);
+        CHECK_EQ(out.capture[i].measured.n, out.capture[i].bytes);
+    }
+    arena_free(&keep);
+}
+
+/* Eleven cases, two of them equal: the first of these stays, and the fastest goes. */
+TEST(the_ten_slowest_stacks_of_engines_under_test_are_in_order)
+{
+    static const uint64_t numbers[] = {5, 90, 10, 80, 20, 70, 30, 60, 40, 50, 60};
+    static const uint64_t order[TIMINGS_SLOWEST] = {2, 4, 6, 8, 11, 10, 9, 7, 5, 3};
+    struct timings_count count;
+    struct timings out;
+    struct made made;
+    struct arena keep;
+    struct fault fault = FAULT_INIT;
+    arena_init(&keep, 0);
+    REQUIRE(timings_begin(&count, engines, COUNT_OF(engines), &keep, &out, &fault) == ERR_NONE);
+    for (uint64_t i = 0; i < COUNT_OF(numbers); i++)
+        REQUIRE(timings_add(&count, make(&made, i + 1, numbers[i]), &fault) == ERR_NONE);
+    REQUIRE(timings_end(&count, &fault) == ERR_NONE);
+    REQUIRE(out.slow_count == TIMINGS_SLOWEST);
+    for (size_t i = 0; i < TIMINGS_SLOWEST; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "case%u", (unsigned)order[i]);
+        test_row(name);
+        CHECK_STR(out.slowest[i].c->scenario, name);
+        CHECK_STR(out.slowest[i].c->variant, "ob2");
+        CHECK_STR(out.slowest[i].engine, "dump");
+        CHECK_EQ(out.slowest[i].ns, 7 * numbers[order[i] - 1]);
+        CHECK_EQ(out.slowest[i].frames, numbers[order[i] - 1]);
+    }
+    arena_free(&keep);
+}
+
+TEST(engines_come_in_the_order_that_is_asked_for)
+{
+    static const struct engine_total turned[] = {{.engine = "judge"}, {.engine = "dump"}};
+    struct timings_count count;
+    struct timings out;
+    struct made made;
+    struct arena keep;
+    struct fault fault = FAULT_INIT;
+    arena_init(&keep, 0);
+    REQUIRE(timings_begin(&count, engines, COUNT_OF(engines), &keep, &out, &fault) == ERR_NONE);
+    REQUIRE(timings_add(&count, make(&made, 1, 10), &fault) == ERR_NONE);
+    REQUIRE(timings_end(&count, &fault) == ERR_NONE);
+    timings_arrange(&out, turned, COUNT_OF(turned));
+    CHECK_STR(out.engines[0].engine, "judge");
+    CHECK_NEAR(out.engines[0].total.value, 140, 0);
+    CHECK_STR(out.engines[1].engine, "dump");
+    CHECK_NEAR(out.engines[1].total.value, 70, 0);
+    arena_free(&keep);
+}
