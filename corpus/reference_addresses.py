@@ -40,6 +40,9 @@ RULES = {
         "dwz": standard("3.1.1 full and partial compilation unit entries")},
     "addresses.pdb": {
         "inline": codeview("S_INLINESITE and its binary annotations"), "ranges": codeview("S_INLINESITE and its binary annotations"),
+        "msfz": {"kind": "vendor source", "name": "pdb-rs, the MSFZ container", "address": "https://github.com/microsoft/pdb-rs"},
+        "omap": {"kind": "vendor source", "name": "pdb.h, dbgtypeOmapToSrc and dbgtypeOmapFromSrc",
+                 "address": "https://github.com/microsoft/microsoft-pdb/blob/master/langapi/include/pdb.h"},
         "file": codeview("CV_DebugSLinesFileBlockHeader_t"), "line": codeview("CV_Line_t"), "function": codeview("S_GPROC32, S_LPROC32")},
 }
 WITNESSES = {"llvm": "llvm-symbolizer 19.1.7", "bfd": "addr2line of binutils 2.40", "gdb": "GDB 13.1", "elfutils": "eu-addr2line of elfutils 0.188",
@@ -52,7 +55,8 @@ SHAPES = {"plain": "plain", "callee": "plain", "rare": "plain", "after": "plain"
           "(anonymous namespace)": "anonymous", "scopes": "scope", "generics": "rust-generic", "traits": "rust-trait", "closures": "rust-closure",
           "macros": "rust-macro", "names": "rust-plain", "memset": "plain", "_purecall": "plain", "__cxa_pure_virtual": "plain"}
 POSITIONS = ("first", "inline-begin", "inline-end", "row", "inside", "mid-instruction", "return", "last", "gap")
-ISSUES = {"return": ["bombela/backward-cpp#288"], "inline-siblings": ["getsentry/symbolic#647"], "folded": ["danielplohmann/mcrit#126"],
+ISSUES = {"omap": ["MolecularMatters/raw_pdb#80", "getsentry/pdb#17"], "msfz": ["microsoft/perfview#2243"],
+          "return": ["bombela/backward-cpp#288"], "inline-siblings": ["getsentry/symbolic#647"], "folded": ["danielplohmann/mcrit#126"],
           "ranges": ["getsentry/pdb#78"]}
 
 
@@ -173,14 +177,14 @@ class Judge:
         self.several, self.starts = choices(program, folder)
         self.short = {} if program.capability == "addresses.pdb" else readers.by_llvm(self.image, [rva for rva, _ in self.instructions], "--functions=short")
         self.symbols = readers.functions(self.image) if not program.windows else \
-            self.procedures() if "dia" in self.answers else readers.by_dwarf(folder / (program.symbols or program.image))
+            self.procedures() if program.capability == "addresses.pdb" else readers.by_dwarf(folder / (program.symbols or program.image))
         names.learn(frame["function"] for answers in (*self.answers.values(), self.short) for frames in answers.values() for frame in frames)
         names.learn(name for _, _, name in self.symbols)
         names.learn(name[1:] for name in list(names.known) if name.startswith("__Z"))
 
     def procedures(self):
-        """As readers.functions(), of an image without symbols: what DIA calls one function."""
-        out, answers = [], self.answers["dia"]
+        """As readers.functions(), of an image without symbols: what DIA, where it was asked, calls one function."""
+        out, answers = [], self.answers.get("dia") or self.answers["llvm"]
         for rva, _ in [*self.instructions, (self.instructions[-1][0] + 1, "end")]:
             frames = answers.get(rva)
             name = frames[-1]["function"] if frames else None
@@ -285,8 +289,9 @@ class Judge:
 
     def rule(self, shape, key):
         rules = RULES[self.program.capability]
-        if "dwz" in self.program.needs:
-            return rules["dwz"]
+        for need in ("dwz", "msfz", "omap"):
+            if need in self.program.needs:
+                return rules[need]
         if "split-dwarf" in self.program.needs:
             return rules["split"]
         if shape in ("ranges", "cold-part"):
@@ -353,7 +358,7 @@ class Judge:
                  "unknown": {"level": "unknown"}}[level]
         return {"id": f"addresses/{p.processor}/{shape}/{p.name}/{rva:x}" + ("-return" if lookup == "return" else ""), "kind": "address",
                 "processor": p.processor, "shape": shape, "position": position, "rule": self.rule(shape, keys[0]), "needs": p.needs,
-                "conflicts_with": [], "issues": [*ISSUES.get(shape, []), *ISSUES.get(position, [])], "os": None, "capability": p.capability,
+                "conflicts_with": [], "issues": [issue for key in (*p.needs, shape, position) for issue in ISSUES.get(key, [])], "os": None, "capability": p.capability,
                 "given": {"image": f"programs/{p.image}", "symbols": f"programs/{p.symbols}" if p.symbols else None, "rva": hex(rva), "lookup": lookup},
                 "truth": truth, "known_by": [WITNESSES[w] for w in known_by]}
 

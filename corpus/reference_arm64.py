@@ -18,13 +18,14 @@ REGISTERS = [*page.REGISTERS, "sp", "pc"]
 
 class Function:
     """PACKED: the packed word without its length; else an .xdata record is made. SINGLE: its one epilogue is at the end, by the E bit.
-    EXTENDED: the header has its second word although it needs none. ENDS: how the run ends. THIN: one moment of many in the prologue."""
+    EXTENDED: the header has its second word although it needs none. ENDS: how the run ends. THIN: one moment of many in the prologue.
+    NOPS: its epilogue has those that older Windows expects. LEVEL "versions": only moments where Windows versions disagree are kept."""
 
     def __init__(self, shape, variant, text, *, packed=None, single=False, extended=False, entry=True, level="must", rule="codes", issues=(),
-                 os=None, calls=True, ends="return", share=True, thin=False):
+                 os=None, nops=False, calls=True, ends="return", share=True, thin=False):
         self.shape, self.variant, self.packed, self.single, self.extended, self.entry = shape, variant, packed, single, extended, entry
         self.level, self.rule, self.issues, self.os, self.calls, self.ends = level, rule, list(issues), os, calls, ends
-        self.thin = thin
+        self.thin, self.nops = thin, nops
         self.share = share  # an epilogue uses the codes of the prologue where these are the same
         self.regions = [[]]  # [(position, instruction, code)]
         for line in filter(None, (line.strip() for line in text.splitlines())):
@@ -35,8 +36,19 @@ class Function:
             self.regions[-1].append((line[0], word.strip(), code.split()))
 
 
+def any_register(kind, form, register, size):
+    """save_any_reg: FORM x, d or q; KIND ends with _p (a pair), _x (sp moves by SIZE) or _px."""
+    end = kind.removeprefix("save_any_reg")
+    scale = 16 if end or form == "q" else 8
+    offset = size // scale - ("x" in end)
+    assert size % scale == 0 and 0 <= offset < 64
+    return bytes([0xE7, ("p" in end) << 6 | ("x" in end) << 5 | int(register), "xdq".index(form) << 6 | offset])
+
+
 def code_bytes(code):
     """One unwind code."""
+    if code[0].startswith("save_any_reg"):
+        return any_register(code[0], code[1], code[2], int(code[3]))
     kind, *numbers = code[0], *(int(word, 0) for word in code[1:])
     plain = {"set_fp": 0xE1, "nop": 0xE3, "end": 0xE4, "end_c": 0xE5, "save_next": 0xE6, "pac_sign_lr": 0xFC}
     if kind in plain:

@@ -69,18 +69,27 @@ def chain(cr, size):
     return [*parts, ("stp x29, x30, [sp]", "ldp x29, x30, [sp]"), ("mov x29, sp", None)]
 
 
-def packed(reg_f, reg_i, homes, cr, local):
+OLDER = "older Windows expects four nops in the epilogue"
+NEWER = "newer Windows expects no nops in the epilogue"
+
+
+def packed(reg_f, reg_i, homes, cr, local, version=None):
+    """VERSION, of Windows: the function is one of two that have one unwind record and one length; four nops are in its epilogue or its body."""
     saved = 8 * reg_i + 8 * (cr == 1) + (8 * reg_f + 8 if reg_f else 0) + 64 * homes + 15 & ~15
     steps = saves(reg_f, reg_i, cr, saved)
     if homes:
-        steps += [(f"stp x{i}, x{i + 1}, [sp, #{saved - 64 + 8 * i}]", None) for i in range(0, 8, 2)]
+        steps += [(f"stp x{i}, x{i + 1}, [sp, #{saved - 64 + 8 * i}]", "nop" if version == "older" else None) for i in range(0, 8, 2)]
     steps += chain(cr, local)
     if cr == 2:
         steps.insert(0, ("hint #27", "hint #31"))  # pacibsp, autibsp: this processor does not sign
     lines = [f"P {enter}" for enter, _ in steps] + [BODY if cr else "B nop\nB nop\nB nop\nB nop\nB nop"]
+    lines += ["B nop"] * 4 if version == "newer" else []
     lines += [f"E {leave}" for _, leave in reversed(steps) if leave is not None] + ["E ret"]
     word = 1 | reg_f << 13 | reg_i << 16 | homes << 20 | cr << 21 | (saved + local) // 16 << 23
-    more = {"level": "may", "os": "older Windows expects four nops in the epilogue", "issues": ["llvm/llvm-project#54879"]} if homes else {}
+    more = {"level": "may", "os": OLDER, "issues": ["llvm/llvm-project#54879"]} if homes else {}
+    if version:
+        return Function("homed-epilogue", f"cr{cr}-{version}", "\n".join(lines), packed=word, rule="thread" if version == "older" else "packed",
+                        nops=version == "older", **{**more, "level": "versions", "os": OLDER if version == "older" else NEWER})
     return Function(f"packed-cr{cr}" + ("-homed" if homes else ""), f"i{reg_i}-f{reg_f}-l{local}", "\n".join(lines), packed=word,
                     rule="vendor source" if cr == 1 and reg_i == 1 else "packed", **more)
 
@@ -97,6 +106,37 @@ def packed_words(saved_lr):
             yield packed(reg_f, reg_i, 0, cr, local)
         for reg_i, reg_f, local in ((2, 0, 16), (3, 0, 528), (0, 1, 32), (10, 7, 4096)):
             yield packed(reg_f, reg_i, 1, cr, local)
+
+
+def any_registers():
+    """The code for registers that have no code of their own: any of x, d and q, one or a pair."""
+    yield framed("save-any", "x-one", "P str x30, [sp, #-32]! ; save_any_reg_x x 30 32\nP str x9, [sp, #24] ; save_any_reg x 9 24",
+                 "E ldr x9, [sp, #24] ; save_any_reg x 9 24\nE ldr x30, [sp], #32 ; save_any_reg_x x 30 32")
+    yield framed("save-any", "x-pair", """P stp x29, x30, [sp, #-64]! ; save_any_reg_px x 29 64
+        P stp x20, x21, [sp, #16] ; save_any_reg_p x 20 16
+        P str x28, [sp, #40] ; save_any_reg x 28 40""", """E ldr x28, [sp, #40] ; save_any_reg x 28 40
+        E ldp x20, x21, [sp, #16] ; save_any_reg_p x 20 16
+        E ldp x29, x30, [sp], #64 ; save_any_reg_px x 29 64""")
+    yield framed("save-any", "d", """P stp x29, x30, [sp, #-96]! ; save_fplr_x 96
+        P str d17, [sp, #24] ; save_any_reg d 17 24
+        P stp d20, d21, [sp, #32] ; save_any_reg_p d 20 32
+        P str d30, [sp, #-48]! ; save_any_reg_x d 30 48""", """E ldr d30, [sp], #48 ; save_any_reg_x d 30 48
+        E ldp d20, d21, [sp, #32] ; save_any_reg_p d 20 32
+        E ldr d17, [sp, #24] ; save_any_reg d 17 24
+        E ldp x29, x30, [sp], #96 ; save_fplr_x 96""")
+    yield framed("save-any", "q", """P stp x29, x30, [sp, #-96]! ; save_fplr_x 96
+        P str q8, [sp, #16] ; save_any_reg q 8 16
+        P stp q14, q15, [sp, #32] ; save_any_reg_p q 14 32
+        P stp q20, q21, [sp, #-64]! ; save_any_reg_px q 20 64""", """E ldp q20, q21, [sp], #64 ; save_any_reg_px q 20 64
+        E ldp q14, q15, [sp, #32] ; save_any_reg_p q 14 32
+        E ldr q8, [sp, #16] ; save_any_reg q 8 16
+        E ldp x29, x30, [sp], #96 ; save_fplr_x 96""")
+
+
+def windows_versions():
+    for cr in range(4):
+        for version in ("newer", "older"):
+            yield packed(0, 2, 1, cr, 32, version)
 
 
 # ---- .xdata records ----------------------------------------------------------------------

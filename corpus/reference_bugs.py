@@ -37,6 +37,8 @@ BUGS = [Shown(*row) for row in (
     (24, "llvm-symbolizer-label", "llvm-symbolizer-19", "llvm-symbolizer-19 --relative-address -e ../../programs/gcc-x86.so 0x1348", ".L50", "switch_of_lines"),
     (25, "llvm-symbolizer-line-directive", "llvm-symbolizer-19", "llvm-symbolizer-19 --relative-address -e ../../programs/clang19-pdb-lto.dll 0x11df",
      "by_generator.y:602", "second.y:701"),
+    (41, "llvm-symbolizer-omap", "llvm-symbolizer-19", "llvm-symbolizer-19 --relative-address -e ../../programs/clang19-omap.dll 0x1bd2",
+     "names.cpp:187", "shapes.c:8"),
 )]
 
 

@@ -9,12 +9,15 @@ import reference_page_arm64 as page
 import reference_x64
 
 FAMILIES = {"packed": lambda: shapes.packed_words((0, 1)), "packed-chain": lambda: shapes.packed_words((2, 3)), "codes": shapes.codes, "frames": shapes.frames, "scopes": shapes.scopes,
-            "fragments": shapes.fragments, "no-return": shapes.no_return}
+            "fragments": shapes.fragments, "no-return": shapes.no_return, "versions": shapes.windows_versions,
+            "any-register": shapes.any_registers}
 LEARN = "https://learn.microsoft.com/en-us/cpp/build/arm64-exception-handling"
 RULES = {key: {"kind": "page", "name": f"ARM64 exception handling, {name}", "address": f"{LEARN}#{key}"} for key, name in
          (("unwind-codes", "unwind codes"), ("packed-unwind-data", "packed unwind data"), ("xdata-records", ".xdata records"),
           ("function-fragments", "function fragments"))}
 RULES = {"codes": RULES["unwind-codes"], "packed": RULES["packed-unwind-data"], "xdata": RULES["xdata-records"], "fragments": RULES["function-fragments"],
+         "thread": {"kind": "thread", "name": "llvm/llvm-project, issue 54879: what RtlVirtualUnwind was seen to expect",
+                    "address": "https://github.com/llvm/llvm-project/issues/54879"},
          "vendor source": {"kind": "vendor source", "name": "dotnet/runtime, the unwinder of Windows for arm64",
                            "address": "https://github.com/dotnet/runtime/blob/main/src/coreclr/unwinder/arm64/unwinder.cpp"},
          "executed": {"kind": "executed", "name": "the code was executed", "address": None}}
@@ -65,7 +68,7 @@ class Family:
             regs.update(sp=machine.FRAME_END, x30=0, x29=machine.FRAME_END + 16, x0=0, x10=self.start[id(self.functions[1])],
                         x11=self.start[id(function)])
             run.run(self.start[id(self.functions[0])], regs, functools.partial(self.keep, function), function.ends)
-        return self.cases
+        return paired(self.cases)
 
     def applied(self, regs, stack, nops=False):
         """(the page's walk or None, addresses that it reads)."""
@@ -87,8 +90,10 @@ class Family:
 
     def judged(self, where, regs, stack, executed):
         """(truth, addresses that the page's walk reads). Where older Windows answers something else, both answers are accepted."""
-        walk, near = self.applied(regs, stack)
+        walk, near = self.applied(regs, stack, nops=where.nops)
         assert walk == executed, (where.shape, where.variant, hex(regs["pc"] - self.image.base), executed, walk)
+        if where.level == "versions" and self.applied(regs, stack, nops=not where.nops)[0] == walk:
+            return None, near
         if where.level == "may":
             old, more = self.applied(regs, stack, nops=True)
             if old != walk and old and len(old) < 12 and all(0 <= ip - self.image.base < self.image.size for ip, _ in old):
@@ -113,15 +118,29 @@ class Family:
             return
         self.done.add(key)
         truth, near = self.judged(where, regs, stack, executed)
+        if truth is None:
+            return
         self.cases.append({
             "id": f"moments/arm64/{where.shape}/{where.variant}/{position}/{ordinal:04}", "kind": "moment", "processor": "arm64",
             "shape": where.shape, "position": position, "rule": RULES["codes" if position == "leaf" else where.rule],
-            "needs": [], "conflicts_with": [], "issues": where.issues, "os": where.os if truth["level"] == "may" else None,
+            "needs": [], "conflicts_with": [], "issues": where.issues, "os": where.os if truth["level"] == "may" or where.level == "versions" else None,
             "capability": "moments.arm64",
             "given": {"registers": {n: hex(v) for n, v in regs.items()},
                       "stack": [{"at": hex(at), "bytes": part.hex()} for at, part in parts_of(regs, stack, near)],
                       "modules": [{"path": self.path, "base": hex(self.image.base), "size": hex(self.image.size)}]},
-            "truth": truth, "known_by": [EXECUTED, APPLIED]})
+            "truth": truth, "known_by": [EXECUTED, APPLIED + (", with four nops in the epilogue" if where.nops else "")]})
+
+
+def paired(cases):
+    """Two cases at one place, of one unwind record, conflict: by the record alone, no walk has both right. What has no such other is left out."""
+    places = {}
+    for case in cases:
+        if case["shape"] == "homed-epilogue":
+            places.setdefault((case["id"].split("/")[3].split("-")[0], case["id"][-4:]), []).append(case)
+    for one in places.values():
+        for case in one:
+            case["conflicts_with"] = [other["id"] for other in one if other is not case]
+    return [case for case in cases if case["shape"] != "homed-epilogue" or case["conflicts_with"]]
 
 
 def frames(walk):

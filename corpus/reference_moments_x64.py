@@ -13,7 +13,7 @@ FAMILIES = {
     "push": shapes.pushes, "alloc": shapes.allocations, "save": shapes.saves, "frame": shapes.frames, "probe": shapes.probes,
     "chain": control.chains, "epilogue": control.epilogues, "looks-like": control.looks_like, "no-return": control.no_return,
     "entry": control.entries, "handler": control.handlers, "version-2": control.version_2, "recursion": control.recursion,
-    "interrupt": control.interrupts,
+    "interrupt": control.interrupts, "version-3": control.version_3,
 }
 LEARN = "https://learn.microsoft.com/en-us/cpp/build/"
 UNWINDER = "https://github.com/dotnet/runtime/blob/main/src/coreclr/unwinder/amd64/unwinder.cpp"
@@ -23,6 +23,7 @@ RULES = {
     "chain": {"kind": "page", "name": "x64 exception handling, chained unwind info structures",
               "address": LEARN + "exception-handling-x64#chained-unwind-info-structures"},
     "epilogue": {"kind": "page", "name": "x64 prolog and epilog, epilog code", "address": LEARN + "prolog-and-epilog#epilog-code"},
+    "version-3": {"kind": "page", "name": "x64 unwind information V3 (preview of 2026-05-18)", "address": LEARN + "x64-unwind-information-v3"},
     "vendor source": {"kind": "vendor source", "name": "dotnet/runtime, the unwinder of Windows for x64", "address": UNWINDER},
     "executed": {"kind": "executed", "name": "the code was executed", "address": None},
 }

@@ -32,6 +32,18 @@ class Image(reference_page_x64.Image):
 
 # ---- unwind codes: (what to do, number, number) ------------------------------------------
 
+def any_register(v):
+    """0pxrrrrr'ffoooooo: one register or a pair, at an offset or below the stack pointer; x, d or q."""
+    pair, pre, register, form, offset = v >> 14 & 1, v >> 13 & 1, v >> 8 & 31, v >> 6 & 3, v & 63
+    if v >> 15 or form == 3:
+        raise ValueError("reserved form of save_any_reg")
+    at, by = (0, 16 * offset + 16) if pre else (offset * (16 if pair or form == 2 else 8), 0)
+    if form:
+        return "floats", (1 + pair) * form, at, by
+    second = register + 1 if pair else None
+    return ("pop", register, second, by) if pre else ("load", register, second, at)
+
+
 # The bits of the first byte, how many, bytes of the code, and the code itself of its operand.
 CODES = [
     (0b000, 3, 1, lambda v: ("add", 16 * v)),
@@ -55,6 +67,7 @@ CODES = [
     (0b11100100, 8, 1, lambda v: ("end",)),
     (0b11100101, 8, 1, lambda v: ("end of the prologue",)),
     (0b11100110, 8, 1, lambda v: ("next pair",)),
+    (0b11100111, 8, 3, any_register),
     (0b11111100, 8, 1, lambda v: ("nothing",)),  # the return address is signed; here no processor signs
 ]
 

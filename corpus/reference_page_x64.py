@@ -56,11 +56,83 @@ class Info:
         self.parent = struct.unpack_from("<III", image.memory, end) if self.flags & CHAINED else None
 
 
+class Info3:
+    """The same of version 3 (a preview): its operations, as those of version 1 that do the same. An offset there is that of the instruction,
+    here of the byte after its first."""
+
+    def __init__(self, image, at):
+        memory = image.memory
+        self.version, self.flags, self.prologue, self.parent = 3, memory[at] >> 3, memory[at + 1], None
+        words, count, epilogues = memory[at + 2], memory[at + 3] & 31, memory[at + 3] >> 5
+        end, at = at + 4 + 2 * words, at + 4
+        large = self.flags >> 3 & 1
+        if large:
+            self.prologue |= memory[at] << 8
+            at += 1
+        offsets = self.offsets(memory, at, count, large)
+        at += count << large
+        listed = []  # (start, offset of the last instruction, offsets, first operation)
+        for _ in range(epilogues):
+            flags, number, start = memory[at] & 7, memory[at] >> 3, struct.unpack_from("<h", memory, at + 1)[0]
+            at += 3
+            if listed:
+                start += listed[-1][0]
+            if number:
+                first, wide = struct.unpack_from("<H", memory, at)[0], flags >> 1 & 1
+                last = int.from_bytes(memory[at + 2:at + 3 + wide], "little")
+                rest = last, self.offsets(memory, at + 3 + wide, number, wide), first
+                at += 3 + wide + (number << wide)
+            listed.append((start, *rest))
+        self.frame_register = self.frame_offset = 0
+        self.codes = self.operations(memory[at:end], offsets)
+        self.epilogues = [(start, last, self.operations(memory[at + first:end], places)) for start, last, places, first in listed]
+
+    @staticmethod
+    def offsets(memory, at, count, wide):
+        return struct.unpack_from(f"<{count}{'BH'[wide]}", memory, at)
+
+    def operations(self, pool, offsets):
+        out, at = [], 0
+        for offset in offsets:
+            first, number = pool[at], int.from_bytes(pool[at + 1:at + 3], "little")
+            far = int.from_bytes(pool[at + 1:at + 5], "little")
+            if first & 7 == 4:
+                size, code = 1, (0, first >> 3, 0)
+            elif first & 7 in (5, 6):
+                size, code = (5, (5, first >> 3, far)) if first & 7 == 5 else (3, (4, first >> 3, number))
+            elif first & 15 == 8:
+                size, code = 1, (2, first >> 4, 0)
+            elif first & 15 in (9, 10):
+                size, code = (5, (9, first >> 4, far)) if first & 15 == 9 else (3, (8, first >> 4, number))
+            elif first in (1, 2):
+                size, code = (5, (1, 1, far)) if first == 1 else (3, (1, 0, number))
+            elif first == 0:
+                size, code = 2, (3, 0, 0)
+                self.frame_register, self.frame_offset = pool[at + 1] & 15, pool[at + 1] >> 4
+            else:
+                raise ValueError(f"operation {first:#x}")
+            out.append((offset + 1, *code))
+            at += size
+        return out
+
+    def leaving(self, row, rva):
+        """What is left to undo in the epilogue that RVA is in; None: it is in none."""
+        for start, last, codes in self.epilogues:
+            start += row[0] if start >= 0 else row[1]
+            if start <= rva <= start + last:
+                return [code for code in codes if code[0] > rva - start]
+        return None
+
+
+def info_of(image, at):
+    return Info3(image, at) if image.memory[at] & 7 == 3 else Info(image, at)
+
+
 def primary(image, row):
     """The row at the end of the chain."""
-    parent = Info(image, row[2]).parent
+    parent = info_of(image, row[2]).parent
     while parent:
-        row, parent = parent, Info(image, parent[2]).parent
+        row, parent = parent, info_of(image, parent[2]).parent
     return row
 
 
@@ -141,9 +213,10 @@ def leave(actions, regs, read):
             regs["rsp"] += 8
 
 
-def undo(info, offset, regs, read):
-    """Undoes the codes up to OFFSET (None: all). True: a machine frame gave rip and rsp."""
-    done = [c for c in info.codes if offset is None or c[0] <= offset]
+def undo(info, offset, regs, read, left=None):
+    """Undoes the codes up to OFFSET (None: all), or in an epilogue LEFT. True: a machine frame gave rip and rsp."""
+    done = [c for c in info.codes if offset is None or c[0] <= offset] if left is None else left
+    offset = 0 if left is not None else offset
     frame_is_set = info.frame_register and (offset is None or offset >= info.prologue or any(c[1] == 3 for c in done))
     base = regs[REGISTERS[info.frame_register]] - 16 * info.frame_offset if frame_is_set else regs["rsp"]
     for _, operation, argument, operand in done:
@@ -175,9 +248,12 @@ def step(image, regs, read, interrupted):
     rva = regs["rip"] - image.base
     row = image.entry(rva if interrupted else rva - 1)
     if row is not None:
-        info = Info(image, row[2])
-        actions = epilogue(image, row, info, rva) if interrupted else None
-        if actions is not None:
+        info = info_of(image, row[2])
+        left = info.leaving(row, rva) if interrupted and info.version == 3 else None
+        actions = epilogue(image, row, info, rva) if interrupted and info.version < 3 else None
+        if left is not None:
+            undo(info, None, regs, read, left)
+        elif actions is not None:
             leave(actions, regs, read)
         else:
             offset = rva - row[0]

@@ -6,8 +6,11 @@ dwz and rustc. The same versions of all tools give the same bytes; the sources' 
 import dataclasses
 import os
 import pathlib
+import re
 import shutil
 import subprocess
+
+import reference_containers as containers
 
 SOURCES = pathlib.Path(__file__).resolve().parent / "reference_programs"
 PLACE = "/suite"
@@ -30,7 +33,8 @@ class Program:
     after: list = dataclasses.field(default_factory=list)
     needs: list = dataclasses.field(default_factory=list)
     sources: tuple = ("shapes.c", "names.cpp")
-    twin: str = None  # the same code and information in another container: GDB 13.1 ends with signal 11 at this one
+    twin: str = None  # the same code and information in another container: what readers are asked that cannot read, or end at, this one
+    again: str = None  # msfz or omap: how it is made of its twin
     windows: bool = False
 
     @property
@@ -129,6 +133,9 @@ PROGRAMS = [
     pdb("clang19-pdb-x86", "clang-19", "-O2", processor="x86"),
     pdb("clang19-pdb-arm64", "clang-19", "-O2", processor="arm64"),
     pdb("clang19-pdb-arm64-o0", "clang-19", "-O0", processor="arm64"),
+    pdb("clang19-pdb-ordered", "clang-19", "-O2", "-ffunction-sections", link=("/opt:noref,noicf", "/order:@order.txt")),
+    pdb("clang19-msfz", "clang-19", "-O2", link=("/opt:noref,noicf",), twin="clang19-pdb-o2", again="msfz", needs=["msfz"]),
+    pdb("clang19-omap", "clang-19", "-O2", "-ffunction-sections", link=("/opt:noref,noicf",), twin="clang19-pdb-ordered", again="omap", needs=["omap"]),
 ]
 
 
@@ -179,6 +186,38 @@ def shipped(program, folder):
     return files
 
 
+def procedures(symbols):
+    """{(module, number, name): (rva, bytes)} of a PDB whose first section is the code."""
+    text, out, module = subprocess.run(["llvm-pdbutil-19", "dump", "-symbols", symbols], stdout=subprocess.PIPE, text=True, check=True).stdout, {}, 0
+    for line in text.splitlines():
+        module += "Mod " in line
+        if found := re.search(r"S_[GL]PROC32 .*`(.*)`", line):
+            name = found[1]
+        elif found := re.search(r"addr = 0001:(\d+), code size = (\d+)", line):
+            number = sum(key[0] == module and key[2] == name for key in out)
+            out[module, number, name] = 0x1000 + int(found[1]), int(found[2])
+    return out
+
+
+def made_again(program, folder, of):
+    """The image and PDB of PROGRAM in FOLDER, of its twin in the folder OF."""
+    twin_image, twin_symbols = ((of / f"{program.twin}.{end}").read_bytes() for end in ("dll", "pdb"))
+    image, symbols = folder / program.image, folder / program.symbols
+    if program.again == "msfz":
+        image.write_bytes(containers.renamed(twin_image, program.symbols))
+        symbols.write_bytes(containers.msfz(containers.streams(twin_symbols)))
+        return
+    now, then = procedures(of / f"{program.twin}.pdb"), procedures(symbols)
+    moved = {start + size: 0 for start, size in now.values()}
+    moved |= {now[key][0]: then[key][0] for key in now}
+    starts = [containers.sections(data)[1] for data in (twin_image, image.read_bytes())]
+    moved |= {starts[0][name]: starts[1][name] for name in starts[0] if name != ".text"}
+    assert now.keys() == then.keys() and all(now[key][1] == then[key][1] for key in now)
+    contents = containers.with_omap(containers.streams(symbols.read_bytes()), list(moved.items()), twin_image)
+    symbols.write_bytes(containers.msf(contents))
+    image.write_bytes(containers.renamed(twin_image, program.symbols, image.read_bytes()))
+
+
 def build_one(program, out):
     """Builds it in a folder of its own in OUT, and returns that."""
     folder = out / "build" / program.name
@@ -188,6 +227,9 @@ def build_one(program, out):
         shutil.copy(source, folder)
     objects = compiled(program, folder)
     link = program.link
+    if "/order:@order.txt" in link:  # the last function first
+        listed = subprocess.run(["llvm-nm-19", "--defined-only", *objects], cwd=folder, stdout=subprocess.PIPE, text=True, check=True).stdout
+        (folder / "order.txt").write_text("".join(name + "\n" for name in re.findall(r"(?m)^\S+ T (\S+)$", listed)[::-1]), encoding="ascii")
     output = [f"/out:{program.image}"] if link[0].startswith("lld-link") else ["-o", program.image]
     run([*(word.replace("{folder}", str(folder)) for word in link), *output, *objects], folder)
     if program.symbols and program.symbols.endswith(".dwp"):
@@ -196,6 +238,8 @@ def build_one(program, out):
         program_marks = subprocess.run(["x86_64-w64-mingw32-nm", program.image], cwd=folder, stdout=subprocess.PIPE, text=True, check=True).stdout
         (folder / f"{program.name}.marks").write_text("".join(line + "\n" for line in program_marks.splitlines() if "mark." in line), encoding="ascii")
         run(["x86_64-w64-mingw32-objcopy", "--wildcard", "--strip-symbol=mark.*", program.image], folder)
+    if program.again:
+        made_again(program, folder, build_one(next(p for p in PROGRAMS if p.name == program.twin), out))
     for command in program.after:
         run([word.format(image=program.image, dwz=shutil.which("dwz") or "dwz") for word in command], folder)
     return folder

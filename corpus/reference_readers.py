@@ -22,6 +22,7 @@ import addr2line  # noqa: E402
 import address_files  # noqa: E402
 import gdb_addresses  # noqa: E402
 import llvm_symbolizer  # noqa: E402
+import reference_containers as containers  # noqa: E402
 
 # DIA under Wine: msdia140.dll, which the .NET SDK brings, and a program that asks it. Without them its stored answers are read.
 DIA, DIA_ASKER = os.environ.get("SUITE_DIA"), os.environ.get("SUITE_DIA_ASKER")
@@ -138,10 +139,10 @@ def stored():
 
 
 def by_dia(symbols, rvas):
-    """What DIA answers; of a PDB that it was asked before, what it answered then."""
+    """What DIA answers; of a PDB that it was asked before, what it answered then; None of another."""
     key = hashlib.sha256(symbols.read_bytes()).hexdigest()
     if not DIA or not DIA_ASKER:
-        return {int(rva, 16): frames for rva, frames in stored()[key].items()}
+        return {int(rva, 16): frames for rva, frames in stored()[key].items()} if key in stored() else None
     return ask_dia(symbols, rvas)
 
 
@@ -162,10 +163,18 @@ def ask_dia(symbols, rvas):
 def asked(program, folder, rvas):
     """{witness: {rva: frames}}"""
     image, out = folder / program.image, {}
-    out["llvm"] = by_llvm(image, rvas)
     if program.capability == "addresses.pdb":
-        out["dia"] = by_dia(folder / program.symbols, rvas)
+        symbols = folder / program.symbols
+        if program.again:  # the twin is what witnesses can read
+            twin = folder / f"{program.twin}.pdb"
+            assert code(image) == code(twin.with_suffix(".dll")), program.name
+            assert program.again != "msfz" or containers.streams(symbols.read_bytes()) == containers.streams(twin.read_bytes()), program.name
+            image, symbols = twin.with_suffix(".dll"), twin
+        out["llvm"] = by_llvm(image, rvas)
+        if dia := by_dia(symbols, rvas):
+            out["dia"] = dia
         return out
+    out["llvm"] = by_llvm(image, rvas)
     twin = folder / f"{program.twin}.so"
     out["gdb"] = by_gdb(twin if program.twin and code(twin) == code(image) else image, rvas)
     if program.windows:

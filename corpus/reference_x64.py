@@ -9,6 +9,7 @@ import re
 import subprocess
 
 import reference_page_x64 as page
+import reference_x64_v3
 import unicorn as uc
 from unicorn import x86_const as x86
 
@@ -22,11 +23,12 @@ class Function:
     """LEVEL: must, or what is expected where the witnesses differ. ENTRY: has a row in the function table."""
 
     def __init__(self, shape, variant, text, *, mid="rbp", flags=0, version=1, epilogs=(), entry=True, level="must", rule="page",
-                 needs=(), issues=(), align=16, calls=True, ends="return", interrupts=False, times=1, tail=""):
+                 needs=(), issues=(), align=16, calls=True, ends="return", interrupts=False, times=1, tail="", from_end=False):
         self.shape, self.variant, self.mid, self.flags, self.version = shape, variant, mid, flags, version
         self.epilogs, self.entry, self.level, self.rule = epilogs, entry, level, rule
         self.needs, self.issues, self.align, self.calls = list(needs), list(issues), align, calls
         self.ends, self.interrupts, self.times, self.tail = ends, interrupts, times, tail
+        self.from_end = from_end  # of version 3: where its epilogues are counted from
         self.regions = [[None, []]]  # (parent, [(position, instruction, codes)])
         for line in filter(None, (line.strip() for line in text.splitlines())):
             if line.startswith("---"):
@@ -95,6 +97,11 @@ def emit(functions):
                     frame = (NUMBER[code[1]], int(code[2]) // 16) if code[0] == "setfp" else frame
             text += [f"{name}i{len(lines)}:", f"{name}end:"]
             if not f.entry:
+                continue
+            if f.version == 3:
+                after = next(i for i, line in enumerate(lines) if line[0] != "P")
+                info += [".balign 4", f".set {name}p, {name}i{after}", f"{name}info:", *reference_x64_v3.record(name, lines, f.from_end)]
+                table += [f".long {name}@IMGREL, {name}end@IMGREL, {name}info@IMGREL"]
                 continue
             flags = 4 if parent is not None else f.flags
             last = max((i for i, line in enumerate(lines) if line[0] == "P" or line[2]), default=-1)

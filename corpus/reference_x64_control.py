@@ -309,6 +309,48 @@ def version_2():
     yield Function("version-2", "no-list", body, mid="rsi", level="may", **more)
 
 
+def version_3():
+    """As version 2, a list of epilogues, but with codes of their own: an epilogue may have any form."""
+    more = {"version": 3, "needs": ["unwind-v3"], "rule": "version-3", "issues": ["llvm/llvm-project#200249"]}
+
+    def plain(variant, prologue, epilogue, mid="rbx", **words):
+        return Function("version-3", variant, f"{prologue}\nB mov {mid}, 0x1234567\n{CALL}\nB nop\n{epilogue}\nE ret", mid=mid, **more, **words)
+
+    enter = "P push rsi ; push rsi\nP push rbx ; push rbx\nP sub rsp, 40 ; alloc 40"
+    leave = "E add rsp, 40 ; alloc 40\nE pop rbx ; push rbx\nE pop rsi ; push rsi"
+    yield plain("at-end", enter, leave)
+    yield plain("from-end", enter, leave, from_end=True)
+    yield plain("large", "P push rbx ; push rbx\nP sub rsp, 0x1000 ; alloc 0x1000", "E add rsp, 0x1000 ; alloc 0x1000\nE pop rbx ; push rbx")
+    yield plain("huge", "P push rbx ; push rbx\nP sub rsp, 0x80008 ; alloc 0x80008", "E add rsp, 0x80008 ; alloc 0x80008\nE pop rbx ; push rbx")
+    yield plain("saves", "P sub rsp, 72 ; alloc 72\nP mov [rsp+48], rbx ; save rbx 48\nP mov [rsp+56], r12 ; savefar r12 56",
+                "E mov r12, [rsp+56] ; savefar r12 56\nE nop\nE mov rbx, [rsp+48] ; save rbx 48\nE lea rsp, [rsp+72] ; alloc 72")
+    yield plain("xmm", "P push rbx ; push rbx\nP sub rsp, 64 ; alloc 64\nP movaps [rsp+32], xmm6 ; xmm 6 32\nP movaps [rsp+48], xmm15 ; xmmfar 15 48",
+                "E movaps xmm15, [rsp+48] ; xmmfar 15 48\nE movaps xmm6, [rsp+32] ; xmm 6 32\nE add rsp, 64 ; alloc 64\nE pop rbx ; push rbx")
+    yield plain("frame-register", "P push rbp ; push rbp\nP push rbx ; push rbx\nP sub rsp, 40 ; alloc 40\nP lea rbp, [rsp+32] ; setfp rbp 32\nB sub rsp, 48",
+                "E lea rsp, [rbp-32] ; setfp rbp 32\nE add rsp, 40 ; alloc 40\nE pop rbx ; push rbx\nE pop rbp ; push rbp")
+    # The page does not say of which rsp a save is an offset when later instructions move it: of the one then, or, as in version 1, of the body's.
+    yield plain("other-order", "P mov [rsp+8], rbx ; save rbx 8\nP push rsi ; push rsi\nP nop\nP sub rsp, 32 ; alloc 32",
+                "E nop\nE lea rsp, [rsp+32] ; alloc 32\nE mov rsi, [rsp]\nE lea rsp, [rsp+8] ; push rsi\nE nop\nE mov rbx, [rsp+8] ; save rbx 8", level="may")
+    for variant, from_end in (("several", False), ("several-from-end", True)):
+        yield Function("version-3", variant, f"""
+            {enter}
+            B mov ebx, 2
+            {CALL}
+            B dec eax
+            B jz 78f
+            B js 79f
+            {leave}
+            E ret
+            B 79: nop
+            {leave}
+            E ret
+            B 78: nop
+            {leave}
+            E ret
+            B nop""", mid="rbx", from_end=from_end, **more)
+    yield plain("long-prologue", "P push rbx ; push rbx\n" + "P movabs rax, 0x1122334455667788\n" * 26 + "P sub rsp, 32 ; alloc 32", "E add rsp, 32 ; alloc 32\nE pop rbx ; push rbx")
+
+
 def recursion():
     yield Function("recursion", "six", """
         P push rbx ; push rbx

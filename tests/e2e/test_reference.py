@@ -21,7 +21,7 @@ import e2e  # noqa: E402
 
 FOLDER = e2e.ROOT / "corpus/reference"
 # What is made again, and whose witnesses are asked again; all of it by `./run soak suite`.
-AGAIN = {"x64": ("no-return", "version-2", "chain"), "arm64": ("packed-chain", "fragments", "no-return")}
+AGAIN = {"x64": ("no-return", "version-2", "version-3", "chain"), "arm64": ("packed-chain", "fragments", "no-return", "versions", "any-register")}
 AGAIN_PROGRAMS = ("clang19-pdb-o2", "mingw-dwarf4", "clang19-pe-dwarf5")
 SOAK = "TWINSTACK_SOAK" in os.environ
 ANSWERED = ("right", "early", "wrong", "crashed", "timeout", "garbage")
@@ -102,7 +102,8 @@ class Page:
         def read(at):
             return next(struct.unpack_from(word, data, at - start)[0] for start, data in parts if start <= at <= start + len(data) - struct.calcsize(word))
 
-        return [{"ip": hex(ip), "sp": hex(sp)} for ip, sp in page.walk(image, {name: int(value, 16) for name, value in given["registers"].items()}, read)]
+        with unittest.mock.patch.object(self.pages["arm64"].Packed, "nops", bool(case["conflicts_with"]) and case["os"].startswith("older")):
+            return [{"ip": hex(ip), "sp": hex(sp)} for ip, sp in page.walk(image, {name: int(value, 16) for name, value in given["registers"].items()}, read)]
 
 
 class Reference(e2e.Case):
@@ -147,6 +148,24 @@ class Reference(e2e.Case):
         must = [case for case in self.cases if case["kind"] == "moment" and case["truth"]["level"] == "must"]
         self.assertGreater(len(must), 4000)
         self.assertEqual([case["id"] for case in must if page.walk(case) != case["truth"]["frames"]], [])
+
+    def test_cases_that_conflict_are_pairs_of_which_the_page_can_have_one(self):
+        page, by_id = Page(), {case["id"]: case for case in self.cases}
+        found = [case for case in self.cases if case["conflicts_with"]]
+        self.assertGreater(len(found), 20)
+        for case in found:
+            with self.subTest(case["id"]):
+                others = [by_id[name] for name in case["conflicts_with"]]  # all are there
+                self.assertTrue(others and all(case["id"] in other["conflicts_with"] for other in others), "both ways")
+                self.assertEqual({case["truth"]["level"], *(other["truth"]["level"] for other in others)}, {"must"})
+                self.assertTrue(case["os"] and all(other["os"] and other["os"] != case["os"] for other in others), "each of another Windows")
+                for other in others:  # by the rule of the other case, this one is wrong or ends
+                    try:
+                        walk = page.walk({**case, "os": other["os"]})
+                    except (ValueError, StopIteration):
+                        continue
+                    self.assertNotEqual(walk, case["truth"]["frames"])
+        self.assertFalse([case["id"] for case in self.cases if not case["conflicts_with"] and case["os"] and case["truth"]["level"] == "must"])
 
     def test_ids_are_unique_and_none_is_retired(self):
         ids = [case["id"] for case in self.cases]

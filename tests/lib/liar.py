@@ -56,9 +56,9 @@ def no_frame_register(image, regs, read, interrupted):
         return HONEST["step"](image, regs, read, interrupted)
 
 
-def late(info, offset, regs, read):
+def late(info, offset, regs, read, left=None):
     """A code counts one byte after its instruction."""
-    return HONEST["undo"](info, None if offset is None else offset - 1, regs, read)
+    return HONEST["undo"](info, None if offset is None else offset - 1, regs, read, left)
 
 
 class Codes(HONEST["Info"]):
@@ -109,6 +109,10 @@ class VersionOne(Codes):
             raise ValueError("version 2")
 
 
+def no_version_3(image, at):
+    raise ValueError("version 3")
+
+
 class Unsaved(Codes):
     def change(self, code):
         return None if code[1] == 4 else code
@@ -133,6 +137,7 @@ LIARS = {
     "no-chain": {"Info": NoChain},
     "no-frame-register": {"step": no_frame_register},
     "no-version-2": {"Info": VersionOne},
+    "no-version-3": {"Info3": no_version_3},
     "no-machine-frame": {"Info": NoMachineFrame},
     "no-error-code": {"Info": NoErrorCode},
     "scaled-far-save": {"Info": ScaledFar},
@@ -178,6 +183,7 @@ ARM64_LIARS = {
     "arm64-no-prologue": changed_records(without_prologue),
     "arm64-no-end-c": changed_records(as_first_part),
     "arm64-call-last": {"step": arm64_at_return_address},
+    "arm64-older-windows": {"Packed": type("Packed", (arm64.Packed,), {"nops": True})},
 }
 
 

@@ -117,7 +117,7 @@ def main():
         name, version, bugs = facts(program)
         name += f" with {shlex.split(words.symbols)[0].rsplit('/', 1)[-1]}" if words.symbols else ""
         contestant.serve(name, version, {"moments.x64": answer, "moments.x86": answer, "dumps.x86": of_dump,
-                                         **({} if words.symbols else {"dumps.arm64": of_dump, "dumps.x64": of_dump})}, bugs)
+                                         **({} if words.symbols else {"dumps.arm64": of_dump, "dumps.x64": of_dump})}, bugs, ["unwind-v3"])
 
 
 if __name__ == "__main__":

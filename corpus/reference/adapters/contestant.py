@@ -43,7 +43,8 @@ def answered(answers, folder, question):
     return {"frames": frames if question["kind"] == "address" else walk(frames)}
 
 
-def serve(name, version, answers, bugs=None):
+def serve(name, version, answers, bugs=None, lacks=()):
+    """LACKS: what of `needs` the tool cannot read at all."""
     folder = None
     for line in sys.stdin:
         question = json.loads(line)
@@ -51,5 +52,7 @@ def serve(name, version, answers, bugs=None):
             folder = pathlib.Path(question["suite"])
             out = {"name": name, "version": version, "bugs": bugs, "can": list(answers)}
         else:
-            out = {"id": question["id"], **answered(answers, folder, question)}
+            missing = sorted(set(lacks) & set(question["needs"]))
+            out = {"id": question["id"], **({"unsupported": True, "issue": None, "reason": f"it reads no {missing[0]}"} if missing else
+                                            answered(answers, folder, question))}
         print(json.dumps(out), flush=True)

@@ -167,7 +167,7 @@ def main():
         target.moment = Moment(folder, question["processor"], question["given"])
         return gdb.walk(target)
 
-    contestant.serve("gdb", version, {f"moments.{processor}": answer for processor in PROCESSORS}, "https://sourceware.org/bugzilla/")
+    contestant.serve("gdb", version, {f"moments.{processor}": answer for processor in PROCESSORS}, "https://sourceware.org/bugzilla/", ["unwind-v3"])
 
 
 if __name__ == "__main__":

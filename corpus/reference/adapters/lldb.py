@@ -126,7 +126,8 @@ def main():
 
         name = "lldb with names" if words.names else "lldb"
         contestant.serve(name, lldb.version, {"moments.arm64": answer, "moments.x64": answer, **({} if words.names else {"moments.x86": answer}),
-                                                **{f"dumps.{processor}": of_dump for processor in ("arm64", "x64", "x86")}}, "https://github.com/llvm/llvm-project/issues")
+                                                **{f"dumps.{processor}": of_dump for processor in ("arm64", "x64", "x86")}}, "https://github.com/llvm/llvm-project/issues",
+                         ["unwind-v3"])
 
 
 if __name__ == "__main__":

@@ -72,7 +72,8 @@ def main():
     def answer(folder, question):
         return frames(tool.names(*address_files.asked(folder, question)))
 
-    contestant.serve("lldb", version, {"addresses.dwarf": answer, "addresses.pdb": answer}, "https://github.com/llvm/llvm-project/issues")
+    contestant.serve("lldb", version, {"addresses.dwarf": answer, "addresses.pdb": answer}, "https://github.com/llvm/llvm-project/issues",
+                     ["msfz"])
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def main():
         return frames(tool.ask(*address_files.asked(folder, question)))
 
     contestant.serve("llvm-symbolizer", version, {"addresses.dwarf": answer, "addresses.pdb": answer},
-                     "https://github.com/llvm/llvm-project/issues")
+                     "https://github.com/llvm/llvm-project/issues", ["msfz"])
 
 
 if __name__ == "__main__":

@@ -281,6 +281,8 @@ static void walk_dbghelp(CONTEXT *c)
     }
 }
 
+static int is_walk_of_wine;
+
 static void answer(const char *end, const char *mode)
 {
     char id[256] = "";
@@ -292,6 +294,8 @@ static void answer(const char *end, const char *mode)
     why[0] = '\0';
     if (given == NULL || strstr(line, "x64") == NULL)
         (void)refuse("only moments of x64", 0);
+    else if (is_walk_of_wine && strstr(line, "\"unwind-v3\"") != NULL)
+        (void)refuse("it reads no unwind-v3", 0);
     else if (load_modules(given, end) && load_stack(given, end)) {
         load_registers(given, end, &context);
         faulted = 0;
@@ -347,7 +351,8 @@ static void print_welcome(const char *mode, const char *dll)
     UINT bytes;
     char version[64] = "unknown";
 
-    if (wine != NULL && strpbrk(dll, "/\\") == NULL)
+    is_walk_of_wine = wine != NULL && strpbrk(dll, "/\\") == NULL;
+    if (is_walk_of_wine)
         snprintf(version, sizeof version, "%s", wine());
     else if (GetFileVersionInfoA(dll, 0, sizeof data, data) &&
              VerQueryValueA(data, "\\", (void **)&facts, &bytes))
@@ -356,7 +361,7 @@ static void print_welcome(const char *mode, const char *dll)
                  LOWORD(facts->dwFileVersionLS));
     printf("{\"name\":\"%s %s\",\"version\":\"%s\",\"bugs\":%s,\"can\":[\"moments.x64\"]}\n",
            strpbrk(dll, "/\\") != NULL || wine == NULL ? "Windows" : "Wine", mode, version,
-           wine != NULL && strpbrk(dll, "/\\") == NULL ? "\"https://bugs.winehq.org\"" : "null");
+           is_walk_of_wine ? "\"https://bugs.winehq.org\"" : "null");
 }
 
 int main(int argc, char **argv)
