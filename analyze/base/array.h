@@ -37,6 +37,19 @@ static inline void *array_reserve(void *items, uint32_t *room, uint64_t wanted, 
     return wanted <= *room && items != NULL ? items : array_grow(items, room, wanted, size);
 }
 
+/* True when WANTED elements fit into ITEMS, as above, which has room for ROOM; false: out of
+ * memory, and nothing has changed. Both are read more than once. */
+#define ARRAY_ROOM(items, room, wanted)                                                            \
+    ((items) = array_reserve_or_keep((items), &(room), (wanted), sizeof *(items)),                 \
+     (room) >= (wanted))
+
+/* For ARRAY_ROOM() alone. */
+static inline void *array_reserve_or_keep(void *items, uint32_t *room, uint64_t wanted, size_t size)
+{
+    void *wider = array_reserve(items, room, wanted, size);
+    return wider != NULL ? wider : items;
+}
+
 /* Sorts like qsort(), but elements that compare equal keep their order. C libraries differ in that,
  * and the output must not. If memory runs out, equal elements may change places. */
 void array_sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));

@@ -299,11 +299,15 @@ TEST(arrays_grow_and_keep_their_elements)
     test_row("beyond what 32 bits count");
     CHECK(array_reserve(heap, &room, (uint64_t)UINT32_MAX + 1, sizeof *heap) == NULL);
     CHECK(arena_reserve(&arena, kept, &arena_room, (uint64_t)UINT32_MAX + 1, 1) == NULL);
+    const uint64_t beyond = (uint64_t)UINT32_MAX + 1;
+    CHECK(!ARRAY_ROOM(heap, room, beyond) && heap != NULL);
     test_row("beyond the arena's limit");
     CHECK(arena_reserve(&arena, kept, &arena_room, 1 << 20, sizeof *kept) == NULL);
     CHECK_EQ(room, 1024);
     CHECK_EQ(arena_room, 1024);
     CHECK_EQ(heap[999], 2997);
+    test_row("more room than there is");
+    CHECK(ARRAY_ROOM(heap, room, 1025) && room >= 1025 && heap[999] == 2997);
     free(heap);
     arena_free(&arena);
 }

@@ -21,26 +21,16 @@ static void add_unit_range(void *context, uint64_t low_va, uint64_t high_va)
 
     if (!dwarf_is_code(dwarf, low_va, high_va, &low, &high))
         return;
-    if (dwarf->range_count == dwarf->range_room) {
-        struct unit_range *wider = array_reserve(dwarf->ranges, &dwarf->range_room,
-                                                 (uint64_t)dwarf->range_room + 1, sizeof *wider);
-        to->failed = to->failed || wider == NULL;
-        if (wider == NULL)
-            return;
-        dwarf->ranges = wider;
-    }
-    dwarf->ranges[dwarf->range_count++] = (struct unit_range){low, high, to->unit, 0};
+    if (ARRAY_ROOM(dwarf->ranges, dwarf->range_room, (uint64_t)dwarf->range_count + 1))
+        dwarf->ranges[dwarf->range_count++] = (struct unit_range){low, high, to->unit, 0};
+    else
+        to->failed = true;
 }
 
 static struct dwarf_unit *add_unit(struct dwarf *dwarf, struct dwarf_context *context)
 {
-    if (dwarf->unit_count == dwarf->unit_room) {
-        struct dwarf_unit *wider = array_reserve(dwarf->units, &dwarf->unit_room,
-                                                 (uint64_t)dwarf->unit_room + 1, sizeof *wider);
-        if (wider == NULL)
-            return NULL;
-        dwarf->units = wider;
-    }
+    if (!ARRAY_ROOM(dwarf->units, dwarf->unit_room, (uint64_t)dwarf->unit_count + 1))
+        return NULL;
     struct dwarf_unit *unit = &dwarf->units[dwarf->unit_count++];
     *unit = (struct dwarf_unit){.skeleton = context, .full = context};
     return unit;
@@ -68,23 +58,19 @@ static bool list_unit(struct dwarf *dwarf, struct dwarf_context *context)
     return unit != NULL && !to.failed;
 }
 
-ARRAY_ORDER_2(compare_ranges, struct unit_range, low, unit)
-
 static enum status list_units(struct dwarf *dwarf, struct fault *fault)
 {
     for (uint32_t i = 0; i < dwarf->object->context_count; i++)
         if (!list_unit(dwarf, &dwarf->object->contexts[i]))
             return fault_no_memory(fault, "DWARF units");
     if (dwarf->range_count > 0)
-        array_sort(dwarf->ranges, dwarf->range_count, sizeof *dwarf->ranges, compare_ranges);
+        array_sort_numbers(dwarf->ranges, dwarf->range_count, sizeof *dwarf->ranges);
     for (uint32_t i = 0; i < dwarf->range_count; i++) {
         struct unit_range *range = &dwarf->ranges[i];
         range->reach = i > 0 && range[-1].reach > range->high ? range[-1].reach : range->high;
     }
     return ERR_NONE;
 }
-
-ARRAY_ORDER(compare_splits, struct dwarf_split, id)
 
 static enum status open_objects(const struct dwarf_input *input, struct dwarf *dwarf,
                                 struct fault *fault)
@@ -103,7 +89,7 @@ static enum status open_objects(const struct dwarf_input *input, struct dwarf *d
         (void)dwarf_add_splits(dwarf, input->splits[i], &damage);
     }
     if (dwarf->split_count > 0)
-        array_sort(dwarf->splits, dwarf->split_count, sizeof *dwarf->splits, compare_splits);
+        array_sort_numbers(dwarf->splits, dwarf->split_count, sizeof *dwarf->splits);
     return list_units(dwarf, fault);
 }
 
@@ -145,16 +131,9 @@ void dwarf_close(struct dwarf *dwarf)
  * unit may apply. Of several the one that started last applies. */
 static struct dwarf_unit *unit_at(struct dwarf *dwarf, uint32_t offset, uint64_t *end)
 {
-    uint32_t low = 0, high = dwarf->range_count;
+    uint32_t low = ARRAY_UPPER(dwarf->ranges, dwarf->range_count, low, offset);
     struct dwarf_unit *found = NULL;
 
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (dwarf->ranges[middle].low <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     *end = low < dwarf->range_count ? dwarf->ranges[low].low : (uint64_t)UINT32_MAX + 1;
     for (; low > 0 && dwarf->ranges[low - 1].reach > offset && found == NULL; low--) {
         if (dwarf->ranges[low - 1].high <= offset)

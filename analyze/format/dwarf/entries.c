@@ -189,13 +189,10 @@ static bool read_attributes(struct dwarf_abbreviations *table, struct dwarf_curs
             return false; /* many without bytes of their own make each entry slow */
         if (number == 0 && form == 0)
             break;
-        struct dwarf_attribute *wider =
-            array_reserve(table->attributes, &table->attribute_room,
-                          (uint64_t)table->attribute_count + 1, sizeof *wider);
-        if (wider == NULL)
+        if (!ARRAY_ROOM(table->attributes, table->attribute_room,
+                        (uint64_t)table->attribute_count + 1))
             return false;
-        table->attributes = wider;
-        struct dwarf_attribute *attribute = &wider[table->attribute_count++];
+        struct dwarf_attribute *attribute = &table->attributes[table->attribute_count++];
         *attribute = (struct dwarf_attribute){.name = attribute_name(number),
                                               .form = dwarf_form_of(form, &table->format),
                                               .constant = (uint32_t)(c->at - start)};
@@ -225,13 +222,10 @@ static void read_table(struct dwarf_abbreviations *table, uint32_t most, struct 
 
     while (table->count < most && cursor_left(c) > 0 && c->at - start < INT32_MAX) {
         const uint64_t code = cursor_unsigned(c), tag = cursor_unsigned(c);
-        struct dwarf_abbreviation *wider;
         if (code == 0 || code > UINT32_MAX ||
-            (wider = array_reserve(table->items, &table->room, (uint64_t)table->count + 1,
-                                   sizeof *wider)) == NULL)
+            !ARRAY_ROOM(table->items, table->room, (uint64_t)table->count + 1))
             break;
-        table->items = wider;
-        struct dwarf_abbreviation *item = &wider[table->count];
+        struct dwarf_abbreviation *item = &table->items[table->count];
         *item = (struct dwarf_abbreviation){.code = (uint32_t)code,
                                             .tag = tag <= UINT16_MAX ? (uint16_t)tag : UINT16_MAX,
                                             .has_children = cursor_fixed(c, 1) != 0,

@@ -59,22 +59,16 @@ static void add_row(struct machine *m, bool ends)
 
     if (m->address < debug->base_va || offset > UINT32_MAX || m->count == ROWS_MAX)
         return;
-    if (m->count == m->room) {
-        struct dwarf_row *wider =
-            array_reserve(m->rows, &m->room, (uint64_t)m->room + 1, sizeof *wider);
-        m->failed = wider == NULL;
-        if (wider == NULL)
-            return;
-        m->rows = wider;
-    }
-    m->rows[m->count] = (struct dwarf_row){
+    m->failed = !ARRAY_ROOM(m->rows, m->room, (uint64_t)m->count + 1);
+    if (m->failed)
+        return;
+    m->rows[m->count++] = (struct dwarf_row){
         .offset = (uint32_t)offset,
         .line = m->line,
         .file = m->file < UINT32_MAX ? (uint32_t)m->file : UINT32_MAX,
         .sequence = m->sequence & INT32_MAX,
         .ends = ends,
     };
-    m->count++;
 }
 
 /* A sequence that starts outside code was dropped by the linker. Rows at its end cover no byte; gcc

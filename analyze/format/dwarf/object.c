@@ -16,18 +16,6 @@ enum unit_kind {
     UNIT_SPLIT_TYPE = 6,
 };
 
-static struct dwarf_context *add_context(struct dwarf_object *object)
-{
-    struct dwarf_context *wider = array_reserve(object->contexts, &object->context_room,
-                                                (uint64_t)object->context_count + 1, sizeof *wider);
-    if (wider == NULL)
-        return NULL;
-    object->contexts = wider;
-    struct dwarf_context *context = &wider[object->context_count++];
-    memset(context, 0, sizeof *context);
-    return context;
-}
-
 /* Reads the header at the cursor, which then is at the end of the unit. False: it is damaged. */
 static bool read_header(struct dwarf_object *object, struct dwarf_cursor *c,
                         struct dwarf_context *out)
@@ -83,10 +71,9 @@ static enum status list_contexts(struct dwarf_object *object, struct fault *faul
             continue; /* padding */
         if (object->context_count == DWARF_UNITS_MAX)
             return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "DWARF units");
-        struct dwarf_context *context = add_context(object);
-        if (context == NULL)
+        if (!ARRAY_ROOM(object->contexts, object->context_room, object->context_count + 1))
             return fault_no_memory(fault, "DWARF units");
-        *context = read;
+        object->contexts[object->context_count++] = read;
     }
     return ERR_NONE;
 }

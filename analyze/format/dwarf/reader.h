@@ -60,9 +60,9 @@ struct dwarf_object {
     struct dwarf_object *alternate;    /* NULL: none */
 };
 
-struct unit_range {
-    uint32_t low, high;
-    uint32_t unit;
+struct unit_range { /* sorted by low, then by unit */
+    uint64_t low;
+    uint32_t high, unit;
     uint32_t reach; /* the largest high up to here */
 };
 
@@ -116,7 +116,7 @@ struct dwarf {
     uint32_t split_count, split_room;
     struct dwarf_unit *units; /* owned */
     uint32_t unit_count, unit_room;
-    struct unit_range *ranges; /* owned, sorted by low */
+    struct unit_range *ranges; /* owned */
     uint32_t range_count, range_room;
     struct dwarf_span *spare_spans; /* owned: of the unit that is read */
     uint32_t spare_room;

@@ -42,8 +42,10 @@ static void close_top(struct open_ranges *open)
     open->heap[at] = last;
 }
 
-struct bound {
-    uint32_t offset, number;
+struct bound { /* of a range */
+    uint32_t offset;
+    uint32_t number : 31;
+    uint32_t is_low : 1;
 };
 
 /* Sorts by offset, byte by byte from the lowest; equal offsets keep their order. SPARE has as much
@@ -77,23 +79,21 @@ static struct bound *sort_bounds(struct bound *items, struct bound *spare, uint3
 struct sweep {
     struct dwarf_unit *unit;
     const struct scope_range *ranges;
-    const struct bound *lows, *highs; /* sorted; of every range */
-    uint32_t range_count, next_low, next_high;
+    const struct bound *bounds; /* sorted */
+    uint32_t bound_count, next_bound;
     struct open_ranges open;
     uint32_t next_row;
     const struct dwarf_row *row; /* that applies; NULL: none */
 };
 
 /* The next offset where something starts or ends. False: there is none. */
-static bool next_bound(const struct sweep *s, uint32_t *out)
+static bool next_offset(const struct sweep *s, uint32_t *out)
 {
     const struct dwarf_unit *unit = s->unit;
     uint64_t least = UINT64_MAX;
 
-    if (s->next_low < s->range_count)
-        least = s->lows[s->next_low].offset;
-    if (s->next_high < s->range_count && s->highs[s->next_high].offset < least)
-        least = s->highs[s->next_high].offset;
+    if (s->next_bound < s->bound_count)
+        least = s->bounds[s->next_bound].offset;
     if (s->next_row < unit->row_count && unit->rows[s->next_row].offset < least)
         least = unit->rows[s->next_row].offset;
     *out = (uint32_t)least;
@@ -105,10 +105,10 @@ static struct dwarf_span sweep_to(struct sweep *s, uint32_t offset)
 {
     const struct dwarf_unit *unit = s->unit;
 
-    for (; s->next_low < s->range_count && s->lows[s->next_low].offset <= offset; s->next_low++)
-        open_range(&s->open, s->lows[s->next_low].number);
-    while (s->next_high < s->range_count && s->highs[s->next_high].offset <= offset)
-        s->next_high++;
+    for (; s->next_bound < s->bound_count && s->bounds[s->next_bound].offset <= offset;
+         s->next_bound++)
+        if (s->bounds[s->next_bound].is_low)
+            open_range(&s->open, s->bounds[s->next_bound].number);
     while (s->open.count > 0 && s->ranges[s->open.heap[0]].high <= offset)
         close_top(&s->open);
     for (; s->next_row < unit->row_count && unit->rows[s->next_row].offset <= offset;
@@ -137,16 +137,13 @@ static uint32_t find_spans(struct dwarf *dwarf, struct sweep *sweep)
 {
     uint32_t offset, count = 0;
 
-    while (next_bound(sweep, &offset)) {
+    while (next_offset(sweep, &offset)) {
         const struct dwarf_span span = sweep_to(sweep, offset);
         if (count > 0 && same_span(&dwarf->spare_spans[count - 1], &span))
             continue;
-        struct dwarf_span *wider = array_reserve(dwarf->spare_spans, &dwarf->spare_room,
-                                                 (uint64_t)count + 1, sizeof *wider);
-        if (wider == NULL)
+        if (!ARRAY_ROOM(dwarf->spare_spans, dwarf->spare_room, (uint64_t)count + 1))
             return 0;
-        dwarf->spare_spans = wider;
-        wider[count++] = span;
+        dwarf->spare_spans[count++] = span;
     }
     return count;
 }
@@ -154,19 +151,17 @@ static uint32_t find_spans(struct dwarf *dwarf, struct sweep *sweep)
 void dwarf_make_spans(struct dwarf *dwarf, struct dwarf_unit *unit,
                       const struct scope_range *ranges, uint32_t count)
 {
-    const size_t room = (size_t)count + 1;
-    struct sweep sweep = {.unit = unit, .ranges = ranges, .range_count = count};
-    struct bound *bounds = malloc(3 * room * sizeof *bounds);
+    const size_t room = 2 * (size_t)count + 1;
+    struct sweep sweep = {.unit = unit, .ranges = ranges, .bound_count = 2 * count};
+    struct bound *bounds = malloc(2 * room * sizeof *bounds);
 
     sweep.open = (struct open_ranges){ranges, malloc(room * sizeof *sweep.open.heap), 0};
     if (bounds != NULL && sweep.open.heap != NULL) {
-        struct bound *lows = bounds, *highs = bounds + room, *spare = highs + room;
         for (uint32_t i = 0; i < count; i++) {
-            lows[i] = (struct bound){ranges[i].low, i};
-            highs[i] = (struct bound){ranges[i].high, i};
+            bounds[2 * (size_t)i] = (struct bound){ranges[i].low, i & INT32_MAX, true};
+            bounds[2 * (size_t)i + 1] = (struct bound){ranges[i].high, i & INT32_MAX, false};
         }
-        sweep.lows = sort_bounds(lows, spare, count);
-        sweep.highs = sort_bounds(highs, sweep.lows == lows ? spare : lows, count);
+        sweep.bounds = sort_bounds(bounds, bounds + room, 2 * count);
         const uint32_t found = find_spans(dwarf, &sweep);
         unit->spans = ARENA_ARRAY(&dwarf->arena, found, struct dwarf_span);
         if (unit->spans != NULL && found > 0) {

@@ -34,20 +34,6 @@ static struct dwarf_split *add_split(struct dwarf *dwarf, uint64_t id, struct fa
     return split;
 }
 
-/* Keeps OBJECT until the end. */
-static bool keep_object(struct dwarf *dwarf, struct dwarf_object *object)
-{
-    if (dwarf->opened_count == dwarf->opened_room) {
-        struct dwarf_object **wider = array_reserve(
-            dwarf->opened, &dwarf->opened_room, (uint64_t)dwarf->opened_room + 1, sizeof *wider);
-        if (wider == NULL)
-            return false;
-        dwarf->opened = wider;
-    }
-    dwarf->opened[dwarf->opened_count++] = object;
-    return true;
-}
-
 static struct dwarf_object *open_object(struct dwarf *dwarf, const struct object_debug *debug,
                                         const struct object_bytes parts[DEBUG_SECTIONS],
                                         struct fault *fault)
@@ -56,11 +42,12 @@ static struct dwarf_object *open_object(struct dwarf *dwarf, const struct object
     if (object == NULL)
         return NULL;
     object->alternate = dwarf->alternate;
-    if (!keep_object(dwarf, object)) {
+    if (!ARRAY_ROOM(dwarf->opened, dwarf->opened_room, (uint64_t)dwarf->opened_count + 1)) {
         dwarf_object_free(object);
         fault_no_memory(fault, "split DWARF");
         return NULL;
     }
+    dwarf->opened[dwarf->opened_count++] = object;
     for (uint32_t i = 0; i < object->context_count; i++) {
         struct dwarf_entry root;
         (void)dwarf_context_read(&object->contexts[i], &root);
@@ -229,15 +216,9 @@ static struct dwarf_split *choose_split(struct dwarf *dwarf, uint32_t first,
 struct dwarf_context *dwarf_find_split(struct dwarf *dwarf, struct dwarf_context *skeleton)
 {
     struct fault fault = FAULT_INIT;
-    uint32_t low = 0, high = dwarf->split_count;
+    const uint32_t low = /* the first one with the id, which is not 0 */
+        ARRAY_UPPER(dwarf->splits, dwarf->split_count, id, skeleton->dwo_id - 1);
 
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (dwarf->splits[middle].id < skeleton->dwo_id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     if (low == dwarf->split_count || dwarf->splits[low].id != skeleton->dwo_id)
         return NULL;
     struct dwarf_split *split = choose_split(dwarf, low, skeleton);

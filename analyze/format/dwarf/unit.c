@@ -143,31 +143,13 @@ static void add_range(void *context, uint64_t low_va, uint64_t high_va)
     uint32_t low, high;
 
     if (!dwarf_is_code(reader->dwarf, low_va, high_va, &low, &high) ||
-        reader->range_count == DWARF_RANGES_MAX)
+        reader->range_count == DWARF_RANGES_MAX ||
+        !ARRAY_ROOM(reader->ranges, reader->range_room, reader->range_count + 1))
         return;
-    if (reader->range_count == reader->range_room) {
-        struct scope_range *wider = array_reserve(reader->ranges, &reader->range_room,
-                                                  (uint64_t)reader->range_room + 1, sizeof *wider);
-        if (wider == NULL)
-            return;
-        reader->ranges = wider;
-    }
     reader->ranges[reader->range_count++] = (struct scope_range){low, high, reader->scope_count};
     if (reader->first)
         reader->scopes[reader->scope_count].start = low;
     reader->first = false;
-}
-
-static bool room_for_scope(struct reader *reader)
-{
-    if (reader->scope_count < reader->scope_room)
-        return true;
-    struct raw_scope *wider = array_reserve(reader->scopes, &reader->scope_room,
-                                            (uint64_t)reader->scope_room + 1, sizeof *wider);
-    if (wider == NULL)
-        return false;
-    reader->scopes = wider;
-    return true;
 }
 
 /* Adds ENTRY as a scope if it is an inlined call or a function that has code. Returns the number +
@@ -180,7 +162,7 @@ static uint32_t take_entry(struct reader *reader, struct dwarf_entry *entry, uin
 
     if (is_function && !entry_has(entry, AT_RANGES) && !entry_has(entry, AT_LOW_PC))
         return 0;
-    if (!room_for_scope(reader))
+    if (!ARRAY_ROOM(reader->scopes, reader->scope_room, (uint64_t)reader->scope_count + 1))
         return around;
     struct raw_scope *scope = &reader->scopes[reader->scope_count];
     *scope = (struct raw_scope){.call_file = UINT32_MAX};
