@@ -2,6 +2,7 @@
 // directions, and every live answer against the description; errors, pages, filters, figures, and tags.
 import { readFileSync } from 'node:fs';
 import { Ajv, check, fetchData, must, root, runAll, same, seed, serve, test } from './web/world.mjs';
+import { notDescribed } from './web/description.mjs';
 /** @import { Named, Share, Wrong } from 'openapi' */
 
 const db = seed('answers.db', 12, 24, 0);
@@ -35,7 +36,9 @@ test('live_answers_fit_the_description', async () => {
     const answer = await get(query.length ? `${url}?${query.join('&')}` : url);
     same(answer.status, 200, url);
     const fits = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"spec#/')));
-    check(fits(await answer.json()), `${url}: ${JSON.stringify(fits.errors?.slice(0, 3))}`);
+    const document = await answer.json();
+    check(fits(document), `${url}: ${JSON.stringify(fits.errors?.slice(0, 3))}`);
+    if (path !== '/api/v1/openapi.json') same(notDescribed(spec, schema, document), [], url);
   }
 });
 

@@ -28,11 +28,7 @@ import { Causes } from './overview.js';
 import { Term } from '../glossary.js';
 import { Progress } from './progress.js';
 
-/**
- * @typedef {import('openapi').Answers['/api/v1/runs/{run}']} RunData
- * @typedef {{name: string, version: string | null}} Version
- * @typedef {{cpu?: string | null, command?: string | null, tools?: Version[], environment?: Version[]}} Where
- */
+/** @typedef {import('openapi').Answers['/api/v1/runs/{run}']} RunData */
 
 /** @param {{rows: RunData['engines']}} props */
 function Engines({ rows: all }) {
@@ -109,7 +105,7 @@ function Engines({ rows: all }) {
   );
 }
 
-/** @param {{run: RunData['run'] & Where}} props */
+/** @param {{run: RunData['run']}} props */
 function Environment({ run }) {
   const rows = [
     ['platform', run.platform],
@@ -117,8 +113,8 @@ function Environment({ run }) {
     ['flags', run.flags],
     ['processor', run.cpu],
     ['command', run.command],
-    ...(run.tools ?? []).map((t) => [t.name, t.version]),
-    ...(run.environment ?? []).map((t) => [t.name, t.version]),
+    ...run.tools.map((t) => [t.name, t.version]),
+    ...run.environment.map((t) => [t.name, t.version]),
   ].filter(([, value]) => value);
   return (
     <details class="env">

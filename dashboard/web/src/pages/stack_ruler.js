@@ -76,10 +76,7 @@ export const lastOf = ({ rows }, at, column) =>
  * @param {import('openapi').ClaimedStack | null} stack
  * @param {number} index of the physical frame
  */
-export const evidenceOf = (stack, index) =>
-  /** @type {import('openapi').Evidence[] | undefined} */ (/** @type {unknown} */ (stack?.evidence))?.find(
-    (e) => e.index === index,
-  );
+export const evidenceOf = (stack, index) => stack?.evidence.find((e) => e.index === index);
 
 /**
  * The return slots of the other shown walks that leave the same frame as COLUMN before row AT, if not by the
