@@ -182,4 +182,23 @@ test('sparklines_leave_out_runs_of_a_few_cases', async () => {
   await closePage(page);
 });
 
+test('without_a_line_a_tile_says_why', async () => {
+  const page = await openPage(chromium, 'about:blank');
+  await changeAnswers(page, '**/api/v1/overview*', (/** @type {any} */ body) => {
+    const { exact, f1, speed_ratio: ratio } = body.data.trends;
+    for (const point of exact.points.slice(0, -1)) point.counts = false;
+    f1.points.splice(0, f1.points.length - 1);
+    for (const point of ratio.points) Object.assign(point, { value: null, count: 0, counts: false });
+    return body;
+  });
+  await page.goto(server.base);
+  await settled(page);
+  same(
+    await page.locator('.tile .spark.none').allTextContents(),
+    ['no other run of about as many cases', 'one run so far', 'not measured'],
+    'a run of other cases is no reason to say that there is one run',
+  );
+  await closePage(page);
+});
+
 await runAll();
