@@ -247,6 +247,13 @@ static bool next_object(struct stack_input *input, struct stack_item *out)
     return false;
 }
 
+void json_no_place(struct fault *fault)
+{
+    if (fault->code == ERR_NONE)
+        fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "frame",
+                       "it states no address, no offset in a module and no function");
+}
+
 void json_end_walk(struct stack_input *input, struct arena *keep, struct stack *out,
                    struct fault *fault)
 {

@@ -12,6 +12,9 @@ enum json_form json_find_form(struct stack_input *input);
 /* `next` of the notations that are JSON; those with `by_line` have an object per line. */
 bool json_next(struct stack_input *input, struct arena *keep, struct stack_item *out);
 
+/* A frame that states nothing of its place, which is not address 0. */
+void json_no_place(struct fault *fault);
+
 /* Ends the walk that a notation reads: OUT has the frames that were added, in KEEP, and what was
  * left out; its other facts stay. Fails: ERR_MEMORY. */
 void json_end_walk(struct stack_input *input, struct arena *keep, struct stack *out,

@@ -67,6 +67,8 @@ static void read_frame(struct stack_input *input, const cJSON *from, struct aren
         frame.module = spelled_image(input, module, NULL, NULL);
         frame.offset = frame.pc_va - base_va;
     }
+    if (frame.module == NULL && frame.function == NULL && member(from, "native_address") == NULL)
+        json_no_place(fault);
     frame.module_name = frame.module != NULL ? frame.module->name : NULL;
     builder_add(&input->builder, frame);
 }

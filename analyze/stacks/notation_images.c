@@ -91,6 +91,8 @@ static void read_frame(struct stack_input *input, const cJSON *from, struct faul
         frame.module = module_of(input, image, fault);
     frame.module_name = frame.module != NULL ? frame.module->name : NULL;
     frame.offset -= frame.module != NULL ? base_va : 0;
+    if (!is_apple && member(from, "ip") == NULL)
+        json_no_place(fault);
     builder_add(&input->builder, frame);
 }
 

@@ -385,8 +385,7 @@ static void read_frame(struct stack_input *input, const cJSON *from, struct aren
         frame.function = function;
         frame.note = NOTE_NAMED_BY_INPUT;
     } else if (member(from, writer->address) == NULL && frame.pc_va == 0) {
-        fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "frame",
-                       "a frame needs an address, or an offset in a module");
+        json_no_place(fault);
     }
     frame.offset = frame.module != NULL ? frame.offset : frame.pc_va;
     builder_add(&input->builder, frame);

@@ -83,10 +83,14 @@ static enum status read_frame(const cJSON *from, uint32_t index, struct growing 
     frame.symbol_distance = json_get_hex(from, "function_offset", 0, fault);
     frame.symbols = frame.function != NULL ? SYMBOLS_PDB : SYMBOLS_NONE;
     /* the tool prints return addresses minus one, inside the call */
-    const uint64_t back = frame.kind == PC_RETURN ? g->back : 0;
+    const char *place = frame.module_name != NULL ? "module_offset" : "offset";
+    const bool has_place = !cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(from, place)) &&
+                           cJSON_HasObjectItem(from, place);
+    const uint64_t back = frame.kind == PC_RETURN && has_place ? g->back : 0;
+    if (!has_place && frame.function == NULL)
+        json_no_place(fault);
     frame.pc_va = json_get_hex(from, "offset", 0, fault) + back;
-    frame.offset = frame.module_name != NULL ? json_get_hex(from, "module_offset", 0, fault) + back
-                                             : frame.pc_va;
+    frame.offset = json_get_hex(from, place, 0, fault) + back;
     enum status status = read_inlines(from, &frame, g, fault);
     struct frame *out = status == ERR_NONE ? grow(g) : NULL;
     if (out == NULL)

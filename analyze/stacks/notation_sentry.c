@@ -123,6 +123,9 @@ static void read_frame(struct stack_input *input, const cJSON *from, struct aren
         if (module != NULL)
             frame.module_name = module->name;
         frame.note = NOTE_NAMED_BY_INPUT;
+    } else if (frame.pc_va == 0 && frame.file == NULL &&
+               !cJSON_HasObjectItem(from, "instruction_addr")) {
+        json_no_place(fault);
     }
     builder_add(&input->builder, frame);
 }
