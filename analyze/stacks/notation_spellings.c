@@ -74,6 +74,10 @@ static const struct {
     {"%n: 0x%a - %f", PLAIN},
     {"%n: 0x%a %f [%m]", PLAIN},
     {"%n: %a %f+%D", PLAIN},
+    {"%n: 0000%a", PLAIN}, /* Node on Windows, where it has no name */
+    /* SOS's dumpstack */
+    {"Current frame: %m!%f{ }+{ }%X", PLAIN},
+    {"Current frame: %m{ }+{ }0x%o", PLAIN},
     /* Swift */
     {"%n {[ra] }0x%a %f + %D in %m{ at %s}", PLAIN},
     /* winedbg; address 0 has no 0x */
@@ -114,7 +118,8 @@ static const struct {
     {"0x%a (0x%*) %m!%f + %X{ bytes}", PLAIN},
     {"0x%a (%m) %f", PLAIN},
     {"%m :0x%a %f", PLAIN},
-    /* glog, Zig */
+    /* glog, Abseil, Zig */
+    {"{PC: }@ 0x%a (unknown) %f", PLAIN},
     {"{PC: }@ 0x%a {%n }%f", PLAIN},
     {"{PC: }@ %a {%n }%f", PLAIN},
     {"%s: 0x%a in %f (%m)", PLAIN},
@@ -181,6 +186,7 @@ static const char *const passed_rows[] = {
     "Call Trace:",
     "Dumping the backtrace.%*",
     "Child SP%*",
+    "%o %a [%wFrame: %a]", /* SOS, between managed and native code */
     "AddrPC%*",
     "%n. Program arguments: %*",
     "Module %m without build-id.",

@@ -79,7 +79,21 @@ static void take_source(struct stack_input *input, struct pattern_text *r, struc
     r->end = bracket;
 }
 
-/* "module!function+0x12 [file @ line]", "module+0x12", or an address. */
+/* SOS's clrstack: "[HelperMethodFrame: ADDRESS] Namespace.Type.Method(parameters)". */
+static bool read_method(struct stack_input *input, struct pattern_text r, struct frame *out)
+{
+    const char *bracket = r.at < r.end && *r.at == '[' ? pattern_find(r, ']') : NULL;
+    r.at = bracket != NULL ? bracket + 1 : r.at;
+    pattern_skip_blanks(&r);
+    const char *open = pattern_find(r, '(');
+    if (open == NULL || r.end[-1] != ')' ||
+        pattern_find((struct pattern_text){r.at, open}, '.') == NULL)
+        return false;
+    return spelled_named(input, (struct pattern_text){r.at, r.at},
+                         (struct pattern_text){r.at, open}, out);
+}
+
+/* "module!function+0x12 [file @ line]", "module+0x12", a managed method, or an address. */
 static bool read_call_site(struct stack_input *input, struct pattern_text r, struct frame *out)
 {
     uint64_t address;
@@ -91,8 +105,10 @@ static bool read_call_site(struct stack_input *input, struct pattern_text r, str
     if (bang == NULL) {
         if (spelled_plus(input, r, out))
             return true;
-        out->offset = out->pc_va = address_of(r, &address) ? address : 0;
-        return out->pc_va != 0;
+        if (!address_of(r, &address))
+            return read_method(input, r, out);
+        out->offset = out->pc_va = address;
+        return address != 0;
     }
     input->in_parameters = r.end[-1] == '(';
     const char *plus = pattern_find_last(r, "+0x");

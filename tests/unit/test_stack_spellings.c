@@ -94,6 +94,24 @@ static const struct {
      "a.pyd               :0x00007FFFEFBCAB21  Symbols not available\n",
      "-: UnityPlayer!UnityMain!0x0@i ?!0x7ffd55d5be71@r python311.dll!PyObject_Call!0x0@r "
      "?!0x7fffefbcab21@r\n"},
+    {"Abseil, whose frame has no known size",
+     "PC: @     0x7ff6a0001234  (unknown)  f()\n    @     0x7ff6a0002234         32  g()\n",
+     "-: ?!f()!0x0@i ?!g()!0x0@r\n"},
+    {"Node on Windows, a frame without a name",
+     " 1: 00007FF6A0001234 node_api_throw_syntax_error+175871\n 2: 00007FF6A0002234\n",
+     "-: ?!node_api_throw_syntax_error!0x0@i ?!0x7ff6a0002234@r\n"},
+    {"SOS's clrstack",
+     "OS Thread Id: 0x1a2c (0)\n        Child SP               IP Call Site\n"
+     "000000E1B2F7E8A8 00007ffe1234abcd [HelperMethodFrame: 000000e1b2f7e8a8] "
+     "System.Threading.Thread.SleepInternal(Int32)\n"
+     "000000E1B2F7E9A0 00007FFDE1234567 App.Program+<>c.<Main>b__0_0(System.String[]) "
+     "[C:\\a\\Program.cs @ 12]\n000000E1B2F7EBC8 00007ffe45678abc [GCFrame: 000000e1b2f7ebc8] \n",
+     "thread 0: ?!System.Threading.Thread.SleepInternal!0x0@i "
+     "?!App.Program+<>c.<Main>b__0_0!0x0@r(C:\\a\\Program.cs:12)\n"},
+    {"and dumpstack",
+     "Current frame: ntdll!NtWaitForSingleObject + 0x14\nCurrent frame: app+0x12\n"
+     "000000E1B2F7E8A8 00007ffe1234abcd app!f+0x12, calling app!g\n",
+     "-: ntdll!NtWaitForSingleObject!0x0@i app!0x12@r app!f!0x0@r\n"},
     {"glog, Abseil and Zig",
      "PC: @     0x7f12ab raise\n    @     0x7f12abcd (unknown)\n    @   00007FF6BB1B1025  f\n"
      "    @     0x55d5e6a0b1f7         64  g()\n"
