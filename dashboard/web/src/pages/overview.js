@@ -75,7 +75,8 @@ function noLine(count, runs) {
 /** @param {{trend: import('openapi').Trend, show: (v: number) => string}} props */
 function Sparkline({ trend, show }) {
   const points = trend.points.filter((point) => point.counts !== false); // as Trend: no run of a few cases
-  if (points.length < 2) return <p class="spark none dim small">{noLine(points.length, trend.points.length)}</p>;
+  if (points.length < 2)
+    return <p class="spark none dim small">{noLine(points.length, trend.points.length)}</p>;
   const values = points.map((point) => point.value ?? 0);
   const { low, high } = trend.band;
   const spread = Math.max(...values) - Math.min(...values) || Math.abs(values[0]) * 0.02 || 1;
