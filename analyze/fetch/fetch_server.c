@@ -93,7 +93,7 @@ static void set_down(struct fetch *fetch, struct fetch_server *server)
     mutex_unlock(fetch->mutex);
 }
 
-enum server_layout server_layout(struct fetch *fetch, const struct fetch_server *server)
+static enum server_layout layout_of(struct fetch *fetch, const struct fetch_server *server)
 {
     mutex_lock(fetch->mutex);
     const enum server_layout layout = server->layout;
@@ -330,7 +330,7 @@ static bool is_two_tier(struct fetch_task *task, const struct fetch_chain *chain
     struct fetch_part part;
     char url[FETCH_URL_BYTES];
 
-    const enum server_layout known = server_layout(task->fetch, server);
+    const enum server_layout known = layout_of(task->fetch, server);
     if (known != LAYOUT_UNKNOWN)
         return known == LAYOUT_TWO_TIER;
     if (fetch_is_missing(task->fetch, chain->cache, server->url, "index2.txt") ||
@@ -371,7 +371,7 @@ void server_ask(struct fetch_task *task, const struct fetch_chain *chain,
         asked = asked || (task->file->keys[i].form == FETCH_DEBUGINFOD) == server->debuginfod;
     if (!asked || server_is_down(task->fetch, server))
         return;
-    const bool tiered_first = server_layout(task->fetch, server) == LAYOUT_TWO_TIER;
+    const bool tiered_first = layout_of(task->fetch, server) == LAYOUT_TWO_TIER;
     enum answer answer = get_keys(task, chain, server, tiered_first);
     if (answer == ANSWER_ABSENT && !server->debuginfod && !tiered_first &&
         is_two_tier(task, chain, server))

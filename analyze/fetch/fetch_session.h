@@ -52,7 +52,6 @@ struct fetch_task {
 
 /* The state of a server, which several threads ask at once. */
 bool server_is_down(struct fetch *fetch, const struct fetch_server *server);
-enum server_layout server_layout(struct fetch *fetch, const struct fetch_server *server);
 
 /* Asks one server for the task's file.  Fills its result. */
 void server_ask(struct fetch_task *task, const struct fetch_chain *chain,

@@ -233,19 +233,29 @@ bool timings_has_stack(const struct engine_score *score)
 
 /* ---- samples of a bench --------------------------------------------------------------- */
 
-static bool is_in(const struct timings_group *group, const struct bench_sample *sample)
+/* Those that belong together: their numbers, and where a picture has them. */
+struct group {
+    enum bench_lane lane;
+    enum bench_stage stage;
+    bool cold;
+    struct measurement measured;
+};
+
+static bool is_in(const struct group *group, const struct bench_sample *sample)
 {
     return group->lane == sample->lane && group->stage == sample->stage &&
            group->cold == sample->cold;
 }
 
-enum status timings_group(const struct bench_sample *samples, uint32_t count, struct arena *keep,
-                          struct timings_group **out, uint32_t *out_count, struct fault *fault)
+/* In the order of the first sample of each. Fails: ERR_MEMORY. */
+static enum status make_groups(const struct bench_sample *samples, uint32_t count,
+                               struct arena *keep, struct group **out, uint32_t *out_count,
+                               struct fault *fault)
 {
     enum { MOST = (LANE_OTHER + 1) * (STAGE_OTHER + 1) * 2 };
     double *numbers = ARENA_ARRAY(keep, (size_t)count + 1, double);
     *out_count = 0;
-    *out = ARENA_ARRAY(keep, MOST, struct timings_group);
+    *out = ARENA_ARRAY(keep, MOST, struct group);
     if (numbers == NULL || *out == NULL)
         return fault_no_memory(fault, "samples of a bench");
     for (uint32_t i = 0; i < count; i++) {
@@ -253,7 +263,7 @@ enum status timings_group(const struct bench_sample *samples, uint32_t count, st
         while (at < *out_count && !is_in(&(*out)[at], &samples[i]))
             at++;
         if (at == *out_count)
-            (*out)[(*out_count)++] = (struct timings_group){
+            (*out)[(*out_count)++] = (struct group){
                 .lane = samples[i].lane, .stage = samples[i].stage, .cold = samples[i].cold};
     }
     for (uint32_t g = 0; g < *out_count; g++) {
@@ -321,9 +331,9 @@ static const enum engine_kind lane_kinds[] = {
 enum status timings_write_groups(struct json *j, const struct bench_sample *samples, uint32_t count,
                                  struct arena *keep, struct fault *fault)
 {
-    struct timings_group *groups = NULL;
+    struct group *groups = NULL;
     uint32_t group_count = 0;
-    if (timings_group(samples, count, keep, &groups, &group_count, fault) != ERR_NONE)
+    if (make_groups(samples, count, keep, &groups, &group_count, fault) != ERR_NONE)
         return fault->code;
     json_array(j);
     for (uint32_t i = 0; i < group_count; i++) {

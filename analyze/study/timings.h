@@ -68,18 +68,6 @@ enum status timings_read_case(const struct run_figures *figures, uint64_t case_i
 /* True where the engine gave a stack, which a page of times shows. */
 bool timings_has_stack(const struct engine_score *score);
 
-/* The samples of a bench that belong together: their numbers, and where a picture has them. */
-struct timings_group {
-    enum bench_lane lane;
-    enum bench_stage stage;
-    bool cold;
-    struct measurement measured;
-};
-
-/* In the order of the first sample of each group. Fails: ERR_MEMORY. */
-enum status timings_group(const struct bench_sample *samples, uint32_t count, struct arena *keep,
-                          struct timings_group **out, uint32_t *out_count, struct fault *fault);
-
 /* Writes the members "headline", "speed", "ratio", "capture" and "engines" of an object: see
  * report/README.md for the headline. */
 void timings_write_json(struct json *j, const struct run_figures *figures);
