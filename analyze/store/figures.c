@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "model/metric.h"
-#include "store/query.h"
+#include "store/statements.h"
 
 /* ---- making --------------------------------------------------------------------------- */
 

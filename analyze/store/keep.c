@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "store/query.h"
+#include "store/statements.h"
 
 /* ---- evidence ------------------------------------------------------------------------- */
 

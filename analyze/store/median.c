@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/quantile.h"
-#include "store/query.h"
+#include "store/statements.h"
 
 struct group {
     double *values;

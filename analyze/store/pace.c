@@ -1,5 +1,5 @@
 /* How far a run is: see store.h. */
-#include "store/query.h"
+#include "store/statements.h"
 
 enum status store_put_pace(struct store *store, uint64_t run_id, const struct run_pace *pace,
                            struct fault *fault)

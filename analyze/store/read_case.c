@@ -1,7 +1,7 @@
 /* Reads cases, with everything that was written: see store.h. */
 #include <string.h>
 
-#include "store/query.h"
+#include "store/statements.h"
 
 enum { MODULE_SLOTS = 256 };
 

@@ -1,7 +1,7 @@
 /* Which cases of a run have a signature, and since when a case fails. */
 #include <string.h>
 
-#include "store/query.h"
+#include "store/statements.h"
 
 /* The finding that decided a failing case, and an independent one; the others are not read. */
 static void read_deciding(struct query *q, struct arena *keep, struct case_result *out)

@@ -5,7 +5,7 @@
 
 #include "base/process.h"
 #include "base/text.h"
-#include "store/query.h"
+#include "store/statements.h"
 
 static uint32_t page_limit(uint32_t asked)
 {

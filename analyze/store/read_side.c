@@ -2,7 +2,7 @@
  * in memory. */
 #include <string.h>
 
-#include "store/query.h"
+#include "store/statements.h"
 
 struct finding *store_read_deciding(struct query *q, struct arena *keep)
 {

@@ -1,7 +1,7 @@
 /* Reads what each way costs in a case: see model/way.h. */
 #include <string.h>
 
-#include "store/query.h"
+#include "store/statements.h"
 
 static void read_parts(struct query *q, struct way_parts *out)
 {

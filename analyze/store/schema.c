@@ -2,7 +2,7 @@
  *
  * Texts of frames are kept once (text), modules once per identity and address (module). An
  * alignment table is kept as the row of each frame, plus the gaps that carry a mark. */
-#include "store/query.h"
+#include "store/statements.h"
 
 static const char *const version_1[] = {
     "CREATE TABLE run ("

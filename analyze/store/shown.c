@@ -5,7 +5,7 @@
  * baseline moves or a run goes away, and a text that is written too late never counts. */
 #include <zlib.h>
 
-#include "store/query.h"
+#include "store/statements.h"
 
 static uint64_t count_changes(struct store *store, struct fault *fault)
 {

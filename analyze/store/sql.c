@@ -1,5 +1,5 @@
 /* Every SQL statement.  Parameters are bound, and columns read, in the order written here. */
-#include "store/query.h"
+#include "store/statements.h"
 
 /* Of the lists of model/fields.h. */
 #define COLUMN(KIND, NAME, SUM) ", " #NAME

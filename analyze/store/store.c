@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/files.h"
-#include "store/query.h"
+#include "store/statements.h"
 
 /* "Twst" in the header of the file marks a database of twinstack. */
 static const struct database_kind store_kind = {

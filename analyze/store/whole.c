@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/files.h"
-#include "store/query.h"
+#include "store/statements.h"
 
 static enum status copy_cases(struct store *to, struct store *from, uint64_t from_run,
                               uint64_t to_run, struct fault *fault)

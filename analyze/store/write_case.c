@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "store/query.h"
+#include "store/statements.h"
 
 /* Row ids of this case's texts and modules, by pointer: most strings repeat and none moves. */
 enum { MEMO_SLOTS = 1024 };

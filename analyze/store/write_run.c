@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "store/query.h"
+#include "store/statements.h"
 
 static enum status put_notes(struct store *store, uint64_t run_id, const char *kind,
                              const struct named_version *rows, uint32_t count, struct fault *fault)

@@ -16,7 +16,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "compare/compare.h"
-#include "store/query.h"
+#include "store/statements.h"
 #include "store/store.h"
 
 enum { FRAMES = 9, ENGINES = 5, OWN = 6 };

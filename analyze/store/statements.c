@@ -1,5 +1,5 @@
-/* See query.h. */
-#include "store/query.h"
+/* See statements.h. */
+#include "store/statements.h"
 
 struct query query_begin(struct store *store, enum sql sql, struct arena *keep, struct fault *fault)
 {

@@ -1,6 +1,6 @@
 /* The statements of this room: how a query works is in database/query.h. */
-#ifndef STORE_QUERY_H
-#define STORE_QUERY_H
+#ifndef STORE_STATEMENTS_H
+#define STORE_STATEMENTS_H
 
 #include "database/query.h"
 #include "store/store.h"
