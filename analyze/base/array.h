@@ -72,6 +72,14 @@ void array_sort(void *items, size_t count, size_t size, int (*compare)(const voi
             return a->MEMBER < b->MEMBER ? -1 : 1;                                                 \
         return (a->SECOND > b->SECOND) - (a->SECOND < b->SECOND);                                  \
     }
+
+/* The same: by MEMBER, a text. */
+#define ARRAY_ORDER_TEXT(NAME, TYPE, MEMBER)                                                       \
+    static int NAME(const void *left, const void *right)                                           \
+    {                                                                                              \
+        const TYPE *a = left, *b = right;                                                          \
+        return strcmp(a->MEMBER, b->MEMBER);                                                       \
+    }
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Sorts elements of SIZE bytes by the uint64_t with which each begins, or by the double: NaN comes

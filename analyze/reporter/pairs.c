@@ -84,11 +84,7 @@ static void list_files(struct listing *l, const char *folder, const char *below,
     }
 }
 
-static int by_name(const void *a, const void *b)
-{
-    const struct pair *x = a, *y = b;
-    return strcmp(x->name, y->name);
-}
+ARRAY_ORDER_TEXT(by_name, struct pair, name)
 
 /* Makes one pair of a dump and a stack of the same name. */
 static enum status join(struct pairs *out, struct fault *fault)

@@ -53,11 +53,7 @@ static enum status count_begin(struct head_count *count, struct run_figures *out
     return known_uses_begin(&count->uses, out->run, keep, fault);
 }
 
-static int compare_lanes(const void *a, const void *b)
-{
-    const struct lane_total *x = a, *y = b;
-    return strcmp(x->variant, y->variant);
-}
+ARRAY_ORDER_TEXT(compare_lanes, struct lane_total, variant)
 
 static void count_case(struct head_count *count, const struct run_case *c)
 {
@@ -246,11 +242,7 @@ static void count_build(struct reading *r, const struct run_case *c)
     build->builds += c->repeat == 0;
 }
 
-static int by_scenario(const void *a, const void *b)
-{
-    const struct scenario_builds *x = a, *y = b;
-    return strcmp(x->scenario, y->scenario);
-}
+ARRAY_ORDER_TEXT(by_scenario, struct scenario_builds, scenario)
 
 static enum status read_one(struct reading *r, const struct run_case *c)
 {

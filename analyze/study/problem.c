@@ -39,10 +39,7 @@ struct matrix {
     uint32_t row_count, variant_count;
 };
 
-static int by_scenario(const void *a, const void *b)
-{
-    return strcmp(((const struct row *)a)->scenario, ((const struct row *)b)->scenario);
-}
+ARRAY_ORDER_TEXT(by_scenario, struct row, scenario)
 
 static int by_cases(const void *a, const void *b)
 {

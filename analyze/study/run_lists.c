@@ -138,11 +138,7 @@ enum status symbol_rows_sum(const struct symbol_row *rows, uint32_t count, struc
 
 /* ---- signatures ----------------------------------------------------------------------- */
 
-static int by_signature(const void *a, const void *b)
-{
-    return strcmp(((const struct run_case *)a)->result.signature,
-                  ((const struct run_case *)b)->result.signature);
-}
+ARRAY_ORDER_TEXT(by_signature, struct run_case, result.signature)
 
 static int by_cases(const void *a, const void *b)
 {

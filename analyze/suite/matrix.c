@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -17,10 +18,7 @@ struct place {
     uint32_t index;
 };
 
-static int by_id(const void *a, const void *b)
-{
-    return strcmp(((const struct place *)a)->of->id, ((const struct place *)b)->of->id);
-}
+ARRAY_ORDER_TEXT(by_id, struct place, of->id)
 
 static int by_shape(const void *a, const void *b)
 {

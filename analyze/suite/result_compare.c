@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "suite/result.h"
 
 /* The outcome of each id, then. */
@@ -10,10 +11,7 @@ struct then {
     enum suite_outcome outcome;
 };
 
-static int by_id(const void *a, const void *b)
-{
-    return strcmp(((const struct then *)a)->id, ((const struct then *)b)->id);
-}
+ARRAY_ORDER_TEXT(by_id, struct then, id)
 
 static uint32_t count_ids(const cJSON *cases)
 {

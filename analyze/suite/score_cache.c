@@ -144,10 +144,7 @@ static enum status make_key(struct score_cache *c, const struct contestant_reque
 
 /* ---- the file ---------------------------------------------------------------------------- */
 
-static int by_question(const void *a, const void *b)
-{
-    return strcmp(((const struct row *)a)->question, ((const struct row *)b)->question);
-}
+ARRAY_ORDER_TEXT(by_question, struct row, question)
 
 static const struct row *find_row(const struct row *rows, uint32_t count, const struct row *like)
 {

@@ -190,11 +190,7 @@ enum status macho_debug_map(const struct macho *macho, struct arena *keep,
     return ERR_NONE;
 }
 
-static int compare_names(const void *left, const void *right)
-{
-    const struct macho_name *a = left, *b = right;
-    return strcmp(a->name, b->name);
-}
+ARRAY_ORDER_TEXT(compare_names, struct macho_name, name)
 
 enum status macho_names(const struct macho *macho, struct arena *keep, struct macho_name **out,
                         uint32_t *count, struct fault *fault)
