@@ -62,6 +62,12 @@ static const struct {
     {"%n %m!%f + %X", PLAIN},
     {"%n %m + 0x%o", PLAIN},
     {"%n 0x%a", PLAIN},
+    /* Visual Leak Detector */
+    {"%F (%L): %m!%f{ + %X}{ bytes}", PLAIN},
+    /* Dr. Memory */
+    {"# %n %* (0x%a <%m+0x%o>)", PLAIN},
+    {"# %n %w!%f [%s]", PLAIN},
+    {"# %n %f [%s]", PLAIN},
     /* std::stacktrace of MSVC */
     {"%n> {%F(%L): }%m!%f+%X", PLAIN},
     {"%n> {%F(%L): }%m+0x%o", PLAIN},
@@ -205,6 +211,30 @@ static bool is_one_of(struct pattern_text text, const char *const *words, size_t
     return false;
 }
 
+/* compiler-rt states the offset in a module of Windows as the address that it has where the file
+ * would be loaded by preference. What that is only the file says; these are the linkers' defaults.
+ */
+static uint64_t without_base(struct pattern_text module, uint64_t address, uint64_t offset)
+{
+    static const struct {
+        const char *suffix;
+        uint64_t base_va, end_va;
+    } defaults[] = {{".exe", 0x400000, 0x10000000},
+                    {".dll", 0x10000000, 0x20000000},
+                    {".exe", 0x140000000, 0x180000000},
+                    {".dll", 0x180000000, 0x200000000}};
+    char suffix[5] = "";
+    if (pattern_length(module) >= sizeof suffix)
+        memcpy(suffix, module.end - 4, 4);
+    for (size_t i = 0; i < COUNT_OF(defaults); i++) {
+        const bool is_wide = defaults[i].base_va > UINT32_MAX;
+        if (is_wide == (address > UINT32_MAX) && offset >= defaults[i].base_va &&
+            offset < defaults[i].end_va && text_equal_nocase(suffix, defaults[i].suffix))
+            return offset - defaults[i].base_va;
+    }
+    return offset;
+}
+
 /* The frame that a matching line states. */
 static bool set_matched(struct stack_input *input, const struct pattern_match *found,
                         struct frame *out)
@@ -254,8 +284,10 @@ static bool read_pattern(struct stack_input *input, struct pattern_text r, struc
         if (!pattern_may_match(frame_rows[i].pattern, marks) ||
             !pattern_matches(frame_rows[i].pattern, r, &found))
             continue;
-        if (frame_rows[i].address == INSIDE)
+        if (frame_rows[i].address == INSIDE) {
             out->kind = PC_INTERRUPTED;
+            found.offset = without_base(found.module, found.address, found.offset);
+        }
         if (frame_rows[i].address == CODE)
             found.offset += 0x1000;
         return set_matched(input, &found, out);
@@ -302,7 +334,8 @@ static bool read_where(struct stack_input *input, struct pattern_text r)
     struct pattern_match found;
     if (!pattern_matches("at %s", r, &found))
         return false;
-    if (last != NULL && last->note == NOTE_NAMED_BY_INPUT && last->file == NULL) {
+    if (last != NULL && !input->builder.lost && last->note == NOTE_NAMED_BY_INPUT &&
+        last->file == NULL) {
         last->file = spelled_keep(input, found.file);
         last->line = (uint32_t)found.line;
     }

@@ -349,13 +349,21 @@ static bool starts_stack(const struct stack_input *input, const struct stack_lin
     return false;
 }
 
-/* Reads a line that begins with '#'. */
-static void take_comment(struct stack_input *input, const struct stack_line *line)
+static bool is_digit(const struct stack_line *line, size_t at)
 {
-    if (line->bytes > 2 && line->at[1] >= '0' && line->at[1] <= '9')
-        (void)take_other(input, line);
-    else
+    return line->bytes > at + 1 && line->at[at] >= '0' && line->at[at] <= '9';
+}
+
+/* Reads a line that begins with '#'. False: it is numbered as a first frame, and none that is
+ * known; other lines are comments. */
+static bool take_comment(struct stack_input *input, const struct stack_line *line)
+{
+    const struct pattern_text text = {line->at, line->at + line->bytes};
+    if (!is_digit(line, 1) && !(line->bytes > 2 && line->at[1] == ' ' && is_digit(line, 2)))
         read_module_line(input, *line);
+    else if (!take_other(input, line))
+        return !pattern_starts(text, "#0 ") && !pattern_starts(text, "#00 ");
+    return true;
 }
 
 static void start_thread(struct stack_input *input, const struct stack_line *line, uint64_t thread)
@@ -434,12 +442,9 @@ static bool next(struct stack_input *input, struct arena *keep, struct stack_ite
                 return true;
             continue;
         }
-        if (line.at[0] == '#') {
-            take_comment(input, &line);
+        if (line.at[0] == '#' ? take_comment(input, &line) : take_other(input, &line))
             continue;
-        }
-        if (take_other(input, &line))
-            continue;
+        input->builder.lost = true;
         out->label = arena_string(keep, input->label);
         item_fault(input, out, ERR_MALFORMED, line.offset, "line of a stack",
                    "expected module!0xOFFSET");

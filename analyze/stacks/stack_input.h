@@ -51,7 +51,7 @@
  *     at FILE:LINE          the place of the function on the line before
  *
  * "Thread N", "thread #N", ". N Id: ..." and the like start a stack. Of the lines that begin with
- * '#', only "#N ..." and "# N Id: ..." can be more than comments. Addresses and offsets are return
+ * '#', only "#N ..." and "# N ..." can be more than comments. Addresses and offsets are return
  * addresses, except in tools that print the call itself (AddressSanitizer, Android): those are
  * looked up where they are. With stack_input_addresses() the address of a line counts more than the
  * name in it.

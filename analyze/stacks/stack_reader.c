@@ -379,6 +379,7 @@ void builder_add(struct stack_builder *builder, struct frame frame)
     if (at >= LIMIT_FRAMES)
         at = LIMIT_FRAMES_HEAD + (at - LIMIT_FRAMES_HEAD) % LIMIT_FRAMES_TAIL;
     builder->frames[at] = frame;
+    builder->lost = false;
 }
 
 struct frame *builder_last(struct stack_builder *builder)

@@ -27,6 +27,7 @@ struct stack_builder {
     uint64_t handed;      /* of those, already returned           */
     uint64_t before;      /* returned earlier, and forgotten      */
     uint64_t left_out;    /* further ones, as stated by the input */
+    bool lost;            /* the line before was not understood: a place after it is of no frame */
 };
 
 struct stack_line {

@@ -94,6 +94,33 @@ static const struct {
      "a.pyd               :0x00007FFFEFBCAB21  Symbols not available\n",
      "-: UnityPlayer!UnityMain!0x0@i ?!0x7ffd55d5be71@r python311.dll!PyObject_Call!0x0@r "
      "?!0x7fffefbcab21@r\n"},
+    {"AddressSanitizer on Windows, whose offsets have the preferred base in them",
+     "    #0 0x7ff6a0001234 in f C:\\a\\m.cpp:12\n"
+     "    #6 0x7ff6a0002234  (C:\\a\\app.exe+0x140002234)\n"
+     "    #33 0x7ff980bc7033 in BaseThreadInitThunk+0x13 "
+     "(C:\\Windows\\System32\\KERNEL32.DLL+0x180017033)\n"
+     "    #34 0x7ff982a82650  (C:\\b.dll+0x52650)\n    #35 0x00401234  (C:\\a\\app.exe+0x401234)\n"
+     "    #36 0x10001234  (C:\\b.dll+0x10001234)\n    #37 0x77010203  (C:\\n.dll+0x6b810203)\n",
+     "-: ?!f!0x0@i(C:\\a\\m.cpp:12) app.exe!0x2234@i KERNEL32.DLL!0x17033@i b.dll!0x52650@i "
+     "app.exe!0x1234@i b.dll!0x1234@i n.dll!0x6b810203@i\n"},
+    {"Visual Leak Detector",
+     "    c:\\a\\m.cpp (12): app.exe!main() + 0xA bytes\n"
+     "    c:\\a\\m.cpp (3): app.exe!f()\n    ntdll.dll!RtlUserThreadStart() + 0x21 bytes\n",
+     "-: app.exe!main()!0x0@i(c:\\a\\m.cpp:12) app.exe!f()!0x0@r(c:\\a\\m.cpp:3) "
+     "ntdll.dll!RtlUserThreadStart!0x0@r\n"},
+    {"Dr. Memory",
+     "# 0 replace_malloc               [d:\\drmemory\\alloc.c:2577]\n"
+     "# 1 app.exe!main                 [C:\\a\\m.c:12]\n"
+     "# 2 KERNEL32.dll!BaseThreadInitThunk+0x13   (0x7648343d <KERNEL32.dll+0x1343d>)\n"
+     "# 3 tests in a!0x5\n# 4 see a.exe+0x12\n# 5 a.exe!0x10\n",
+     "-: ?!replace_malloc!0x0@i(d:\\drmemory\\alloc.c:2577) app.exe!main!0x0@r(C:\\a\\m.c:12) "
+     "KERNEL32.dll!0x1343d@r\n"},
+    {"a first frame that no row knows",
+     "#0      main (package:app/main.dart:12:5)\n#1      f (package:app/main.dart:3:5)\n",
+     "-: !malformed@0\n"},
+    {"a place after a line that is no frame is not that of the frame before",
+     "   0:     0x7ff6a0001234 - app::f\n   1: app::main\n             at .\\src\\main.rs:5\n",
+     "-: !malformed@34\n-: ?!app::f!0x0@i\n"},
     {"Abseil, whose frame has no known size",
      "PC: @     0x7ff6a0001234  (unknown)  f()\n    @     0x7ff6a0002234         32  g()\n",
      "-: ?!f()!0x0@i ?!g()!0x0@r\n"},
