@@ -42,6 +42,7 @@ static const struct {
     {"#%n 0x%a in %f %s", INSIDE},
     {"#%n 0x%a in %f", INSIDE},
     {"#%n 0x%a %f [%s]", PLAIN},
+    {"#%n 0x%a %f %s", PLAIN},      /* LLVM with symbols */
     {"#%n 0x%a{ - 1} - %m", PLAIN}, /* eu-stack */
     {"#%n 0x%a{ - 1} %f - %m", PLAIN},
     {"#%n 0x%a %f", PLAIN},
@@ -211,6 +212,23 @@ static bool is_one_of(struct pattern_text text, const char *const *words, size_t
     return false;
 }
 
+/* compiler-rt adds the architecture to a module of macOS; an offset in a program has the base in it
+ * that every one has. */
+static void take_architecture(struct pattern_match *found)
+{
+    static const char *const suffixes[] = {":x86_64", ":x86_64h", ":arm64", ":arm64e", ":i386"};
+    const uint64_t program_va = 0x100000000, program_end_va = 0x140000000;
+    for (size_t i = 0; i < COUNT_OF(suffixes); i++) {
+        const char *at = pattern_find_last(found->module, suffixes[i]);
+        if (at == NULL || at + strlen(suffixes[i]) != found->module.end)
+            continue;
+        found->module.end = at;
+        if (found->offset >= program_va && found->offset < program_end_va)
+            found->offset -= program_va;
+        return;
+    }
+}
+
 /* compiler-rt states the offset in a module of Windows as the address that it has where the file
  * would be loaded by preference. What that is only the file says; these are the linkers' defaults.
  */
@@ -286,6 +304,7 @@ static bool read_pattern(struct stack_input *input, struct pattern_text r, struc
             continue;
         if (frame_rows[i].address == INSIDE) {
             out->kind = PC_INTERRUPTED;
+            take_architecture(&found);
             found.offset = without_base(found.module, found.address, found.offset);
         }
         if (frame_rows[i].address == CODE)

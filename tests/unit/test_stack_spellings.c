@@ -103,6 +103,16 @@ static const struct {
      "    #36 0x10001234  (C:\\b.dll+0x10001234)\n    #37 0x77010203  (C:\\n.dll+0x6b810203)\n",
      "-: ?!f!0x0@i(C:\\a\\m.cpp:12) app.exe!0x2234@i KERNEL32.DLL!0x17033@i b.dll!0x52650@i "
      "app.exe!0x1234@i b.dll!0x1234@i n.dll!0x6b810203@i\n"},
+    {"AddressSanitizer on macOS",
+     "    #0 0x100003f04 in main+0x84 (app:arm64+0x100003f04)\n"
+     "    #1 0x1a0b2  (libsystem.dylib:x86_64h+0x1234)\n    #2 0x1  (a:b+0x100000010)\n",
+     "-: app!0x3f04@i libsystem.dylib!0x1234@i a:b!0x100000010@i\n"},
+    {"LLVM with symbols",
+     " #0 0x0000000001a8b1c4 llvm::sys::PrintStackTrace(llvm::raw_ostream&) "
+     "/src/lib/Support/Unix/Signals.inc:564:22\n"
+     " #1 0x00007ff6bb1b1025 f C:\\a\\b.cpp:12:0\n #2 0x00007ff6bb1b1026 g\n",
+     "-: ?!llvm::sys::PrintStackTrace(llvm::raw_ostream&)!0x0@i"
+     "(/src/lib/Support/Unix/Signals.inc:564) ?!f!0x0@r(C:\\a\\b.cpp:12) ?!g!0x0@r\n"},
     {"Visual Leak Detector",
      "    c:\\a\\m.cpp (12): app.exe!main() + 0xA bytes\n"
      "    c:\\a\\m.cpp (3): app.exe!f()\n    ntdll.dll!RtlUserThreadStart() + 0x21 bytes\n",
