@@ -21,7 +21,7 @@
 
 /* ---- symbols ---------------------------------------------------------------------------- */
 
-enum { STACKS = 6000, STATES = 3, NAME_ROOM = 400 };
+enum { STACKS = 2000, STATES = 3 };
 static const char *const state_names[STATES] = {"no symbols", "few long names", "a name for each"};
 
 /* wide.exe has a function every 16 bytes, or one every 4096 bytes. Long names make a result that is
@@ -40,7 +40,7 @@ static void write_symbols(const char *folder, enum names what)
     REQUIRE(file != NULL);
     (void)fputs("MODULE windows x86_64 0123456789ABCDEF0123456789ABCDEF1 wide.pdb\n", file);
     for (uint32_t at = 0; at < (STACKS + 256) * 16; at += step)
-        (void)fprintf(file, "FUNC %x %x 0 %s_%0300u\n", (unsigned)(0x1000 + at), (unsigned)step,
+        (void)fprintf(file, "FUNC %x %x 0 %s_%0900u\n", (unsigned)(0x1000 + at), (unsigned)step,
                       what == FEW ? "few" : "many", (unsigned)at);
     REQUIRE(fclose(file) == 0);
 }
