@@ -193,14 +193,17 @@ TEST(a_build_that_no_longer_runs_is_lost)
         ['P'] = VERDICT_PASS, ['F'] = VERDICT_FAIL, ['U'] = VERDICT_UNSUPPORTED};
     for (size_t i = 0; i < COUNT_OF(builds); i++) {
         struct diff_case sides[COUNT_OF(builds[i].cases)][2];
-        struct diff_row list[COUNT_OF(builds[i].cases)];
+        struct diff_case past[2] = {{.variant = "past", .verdict = VERDICT_PASS},
+                                    {.variant = "past", .verdict = VERDICT_UNSUPPORTED}};
+        struct diff_row list[COUNT_OF(builds[i].cases) + 1];
         struct run_diff diff = {.rows = list};
         struct arena keep;
         test_row(builds[i].name);
         arena_init(&keep, 0);
         memset(sides, 0, sizeof sides);
         memset(list, 0, sizeof list);
-        for (uint32_t k = 0; k < COUNT_OF(list) && builds[i].cases[k].variant != NULL; k++) {
+        for (uint32_t k = 0; k < COUNT_OF(builds[i].cases) && builds[i].cases[k].variant != NULL;
+             k++) {
             const char letters[] = {builds[i].cases[k].before, builds[i].cases[k].now};
             for (int side = 0; side < 2; side++) {
                 sides[k][side].variant = builds[i].cases[k].variant;
@@ -210,6 +213,8 @@ TEST(a_build_that_no_longer_runs_is_lost)
             list[k].b = letters[1] != '-' ? &sides[k][1] : NULL;
             diff.row_count = k + 1;
         }
+        /* after the last row: it does not count */
+        list[diff.row_count] = (struct diff_row){.a = &past[0], .b = &past[1]};
         CHECK_STR(lanes_lost(&diff, &keep), builds[i].lost);
         arena_free(&keep);
     }
