@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "reporter/pair_case.h"
 #include "reporter/reporter.h"
 #include "symbol/store.h"
@@ -361,4 +362,114 @@ TEST(a_pair_becomes_a_case)
         pair_case_close(&c);
     }
     end(&j);
+}
+
+/* ---- what is written ---------------------------------------------------------------------- */
+
+/* A row of each verdict, and with each what JUnit's readers should see of it: a failure, a skip, or
+ * neither. */
+static const struct {
+    struct reporter_row row;
+    const char *junit;
+} written[] = {
+    {{.name = "a", .verdict = REPORTER_SOUND, .words = "w"}, "\"a\"></testcase>"},
+    {{.name = "b<", .verdict = REPORTER_WRONG, .words = "w&", .sides = "s", .first = 3},
+     "\"b&lt;\"><failure type=\""},
+    {{.name = "c", .verdict = REPORTER_NOT_JUDGED, .words = "no PDB"},
+     "\"c\"><skipped message=\"not_judged: no PDB\"/></testcase>"},
+    {{.name = "d", .verdict = REPORTER_CAPTURE_FAILED, .words = "none"},
+     "\"d\"><failure message=\"capture_failed: none\"/></testcase>"},
+    {{.name = "e", .verdict = REPORTER_ALONE, .words = "none"},
+     "\"e\"><skipped message=\"no_dump: none\"/></testcase>"},
+    {{.name = "f", .verdict = REPORTER_UNREADABLE, .words = "cut"},
+     "\"f\"><skipped message=\"unreadable_dump: cut\"/></testcase>"},
+};
+
+static const char *write_with(void (*write)(const struct reporter_result *result, FILE *out),
+                              const struct reporter_result *result, size_t *bytes)
+{
+    static char path[600];
+    (void)snprintf(path, sizeof path, "%s/written", test_scratch());
+    FILE *out = fopen(path, "wb");
+    REQUIRE(out != NULL);
+    write(result, out);
+    REQUIRE(fclose(out) == 0);
+    static char text[16384];
+    const uint8_t *data = test_read(path, bytes);
+    REQUIRE(*bytes < sizeof text);
+    (void)snprintf(text, sizeof text, "%.*s", (int)*bytes, (const char *)data);
+    return text;
+}
+
+TEST(every_verdict_is_written_for_both_readers)
+{
+    struct reporter_row rows[COUNT_OF(written)];
+    struct reporter_missing missing[] = {
+        {.file = "a.pdb", .identity = "1", .pdb = true, .pairs = 2},
+        {.file = "ntdll.dll", .identity = "2", .system = true, .pairs = 1}};
+    struct reporter_group group = {.mechanism = 1, .count = 1, .example = 1};
+    const char *unused[] = {"other.pdb"};
+    struct reporter_result result = {.name = "r&",
+                                     .places = "here",
+                                     .rows = rows,
+                                     .row_count = COUNT_OF(rows),
+                                     .missing = missing,
+                                     .missing_count = COUNT_OF(missing),
+                                     .groups = &group,
+                                     .group_count = 1,
+                                     .unused = unused,
+                                     .unused_count = 1};
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    size_t bytes = 0;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        rows[i] = written[i].row;
+        result.verdicts[rows[i].verdict]++;
+    }
+    const char *text = write_with(reporter_write_junit, &result, &bytes);
+    CHECK_HAS(text, "<testsuites name=\"twinstack\" tests=\"6\" failures=\"2\" skipped=\"3\">");
+    CHECK_HAS(text, "<testsuite name=\"r&amp;\" tests=\"6\" failures=\"2\" skipped=\"3\">");
+    CHECK_HAS(text, "\">w&amp;s</failure></testcase>");
+    for (size_t i = 0; i < COUNT_OF(written); i++) {
+        char line[200];
+        (void)snprintf(line, sizeof line, "<testcase classname=\"r&amp;\" name=%s",
+                       written[i].junit);
+        CHECK_HAS(text, line);
+    }
+    cJSON *root = NULL;
+    arena_init(&keep, 0);
+    text = write_with(reporter_write_json, &result, &bytes);
+    REQUIRE(json_parse(text, bytes, &root, &fault) == ERR_NONE);
+    CHECK_STR(json_get_string(root, "reporter", &keep, &fault), "r&");
+    CHECK_EQ(json_get_uint(root, "pairs", 0, &fault), COUNT_OF(rows));
+    CHECK_EQ(json_get_uint(root, "judged", 0, &fault), 2);
+    CHECK_STR(json_get_string(root, "looked_in", &keep, &fault), "here");
+    for (int v = 0; v < REPORTER_VERDICT_COUNT; v++)
+        CHECK_EQ(json_get_uint(root, reporter_verdict_name((enum reporter_verdict)v), 0, &fault),
+                 1);
+    const cJSON *list = cJSON_GetObjectItem(root, "missing");
+    REQUIRE(cJSON_GetArraySize(list) == 2);
+    CHECK_STR(json_get_string(cJSON_GetArrayItem(list, 0), "kind", &keep, &fault), "pdb");
+    CHECK_STR(json_get_string(cJSON_GetArrayItem(list, 1), "kind", &keep, &fault), "image");
+    CHECK_EQ(json_get_uint(cJSON_GetArrayItem(list, 0), "pairs", 0, &fault), 2);
+    CHECK_STR(cJSON_GetArrayItem(cJSON_GetObjectItem(root, "unused"), 0)->valuestring, "other.pdb");
+    list = cJSON_GetObjectItem(root, "groups");
+    REQUIRE(cJSON_GetArraySize(list) == 1);
+    CHECK_STR(json_get_string(cJSON_GetArrayItem(list, 0), "example", &keep, &fault), "b<");
+    list = cJSON_GetObjectItem(root, "rows");
+    REQUIRE(cJSON_GetArraySize(list) == (int)COUNT_OF(rows));
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const cJSON *row = cJSON_GetArrayItem(list, (int)i);
+        test_row(rows[i].name);
+        CHECK_STR(json_get_string(row, "name", &keep, &fault), rows[i].name);
+        CHECK_STR(json_get_string(row, "verdict", &keep, &fault),
+                  reporter_verdict_name(rows[i].verdict));
+        CHECK_STR(json_get_string(row, "words", &keep, &fault), rows[i].words);
+        const bool wrong = rows[i].verdict == REPORTER_WRONG;
+        CHECK_EQ(cJSON_IsNull(cJSON_GetObjectItem(row, "mechanism")), !wrong);
+        CHECK_EQ(cJSON_IsNull(cJSON_GetObjectItem(row, "first_frame")), !wrong);
+        CHECK_EQ(wrong ? json_get_uint(row, "first_frame", 0, &fault) : 3, 3);
+    }
+    cJSON_Delete(root);
+    arena_free(&keep);
 }
