@@ -346,6 +346,24 @@ test('on_a_phone_the_stack_is_on_the_first_screen', async () => {
   }
 });
 
+test('on_a_phone_each_ratio_is_read_without_a_swipe', async () => {
+  for (const width of [390, 320]) {
+    const page = await open('/timing', { viewport: { width, height: 844 } });
+    await settled(page);
+    const cells = page.locator('[aria-label="Which way is faster"] td.num');
+    const texts = await cells.allInnerTexts();
+    check(
+      texts.some((text) => /\d+\.\d+ \[\d/.test(text)),
+      `a ratio: ${texts}`,
+    );
+    for (const cell of await cells.all()) {
+      const { x, width: wide } = must(await cell.boundingBox());
+      check(x >= 0 && x + wide <= width, `${width} px wide: a cell from ${x} to ${x + wide}`);
+    }
+    await closePage(page);
+  }
+});
+
 test('nothing_moves_while_a_page_comes_in', async () => {
   for (const [width, path] of /** @type {[number, string][]} */ ([
     [390, '/compare/29/30'],

@@ -46,6 +46,7 @@ export function Speed({ speed }) {
       <h2 class="section">Which way is faster</h2>
       <Table
         label="Which way is faster"
+        kind="list stacking"
         rows={speed.rows}
         columns={[
           {
