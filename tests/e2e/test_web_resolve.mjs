@@ -119,6 +119,50 @@ test('symbol_files_are_dropped_beside_a_stack', async () => {
   await closePage(page);
 });
 
+// A browser gives a test no way to make a folder that is dropped.
+test('a_dropped_folder_gives_its_symbol_files_only', async () => {
+  const page = await openPage(chromium, `${server.base}/resolve`);
+  await page.fill('textarea', 'victims-ob2.exe!0x17d7\nvictims-ob2.exe!0x1bb4\n');
+  await page.locator('.dropzone').evaluate(
+    (zone, [pdb]) => {
+      /** @type {(name: string, bytes: Uint8Array | string) => object} */
+      const file = (name, bytes) => ({
+        isFile: true,
+        file: (/** @type {(file: File) => void} */ done) =>
+          done(new File([/** @type {any} */ (bytes)], name)),
+      });
+      /** @type {(name: string, below: object[]) => object} */
+      const folder = (name, below) => ({
+        isDirectory: true,
+        name,
+        createReader: () => ({ readEntries: (/** @type {(all: object[]) => void} */ done) => done(below) }),
+      });
+      const whole = folder('victims.dSYM', [
+        file('Info.plist', '<?xml version="1.0"?><plist></plist>'),
+        folder('Resources', [
+          file(
+            'victims-ob2.pdb',
+            Uint8Array.from(atob(pdb), (c) => c.charCodeAt(0)),
+          ),
+        ]),
+      ]);
+      const event = new Event('drop', { bubbles: true, cancelable: true });
+      const dropped = { items: [{ webkitGetAsEntry: () => whole }], files: [new File([], 'victims.dSYM')] };
+      Object.defineProperty(event, 'dataTransfer', { value: dropped });
+      zone.dispatchEvent(event);
+    },
+    [symbolFile('victims-ob2.pdb').toString('base64')],
+  );
+  await says(page, '.panel', 'capture_install', 'the pasted stack, with the names of the file');
+  await says(page, 'main', 'the pasted stack', 'and not the list of properties');
+  await dropFiles(page, [
+    ['one.txt', Buffer.from('a.exe!0x10\n')],
+    ['two.txt', Buffer.from('a.exe!0x20\n')],
+  ]);
+  await says(page, '.state.bad', 'one.txt, two.txt: one at a time', 'two stacks');
+  await closePage(page);
+});
+
 /** @type {(parts: [string, string][]) => FormData} */
 const form = (parts) => {
   const made = new FormData();

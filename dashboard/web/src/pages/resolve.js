@@ -209,11 +209,17 @@ async function sortFiles(files, held) {
   const more = [...held, ...named.filter(({ code }) => code)];
   if (more.length > FILES_MAX)
     throw error(`${more.length} symbol files are too many`, `The limit is ${FILES_MAX}.`);
-  return { more, stack: named.find(({ code }) => !code)?.file };
+  const stacks = named.filter(({ code }) => !code).map(({ file }) => file);
+  if (stacks.length > 1)
+    throw error(
+      `${stacks.map((file) => file.name).join(', ')}: one at a time`,
+      'Drop one stack, record or dump, with the symbol files for it.',
+    );
+  return { more, stack: stacks[0] };
 }
 
 /**
- * The files of what was dropped; a folder, such as a dSYM, is its files.
+ * The files of what was dropped; a folder, such as a dSYM, is its symbol files.
  * @param {DataTransfer} dropped
  * @returns {Promise<File[]>}
  */
@@ -227,12 +233,14 @@ async function filesOf(dropped) {
     const below = await new Promise((done, fail) => reader.readEntries(done, fail));
     return (await Promise.all(below.map(walk))).flat();
   };
+  const loose = [...dropped.files]; // what was dropped is gone after the first wait
   const folders = [...dropped.items]
     .map((item) => item.webkitGetAsEntry?.() ?? null)
     .filter((entry) => entry?.isDirectory);
   const inside = await Promise.all(folders.map((entry) => walk(/** @type {FileSystemEntry} */ (entry))));
   const names = folders.map((entry) => entry?.name);
-  return [...[...dropped.files].filter((file) => !names.includes(file.name)), ...inside.flat()];
+  const coded = await Promise.all(inside.flat().map(async (file) => ((await namesCode(file)) ? [file] : [])));
+  return [...loose.filter((file) => !names.includes(file.name)), ...coded.flat()];
 }
 
 /** One body, or a form if symbol files come with it.
