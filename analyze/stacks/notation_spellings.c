@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "stacks/notation.h"
 
 /* A pattern of a line, and what the line means. */
