@@ -56,19 +56,13 @@ static inline uint64_t cursor_fixed(struct dwarf_cursor *c, uint32_t bytes)
     return load_number(c->at - bytes, bytes, c->big_endian);
 }
 
-/* LEB128.  Source: DWARF 5, 7.6. */
+/* LEB128 of more than one byte, or cut.  Source: DWARF 5, 7.6. */
+uint64_t cursor_unsigned_long(struct dwarf_cursor *c);
+
+/* LEB128; nearly all numbers have one byte. */
 static inline uint64_t cursor_unsigned(struct dwarf_cursor *c)
 {
-    uint64_t value = 0, byte = 0x80;
-
-    if (!c->failed && c->at < c->end && *c->at < 0x80)
-        return *c->at++;
-    for (unsigned shift = 0; !c->failed && (byte & 0x80) != 0; shift += 7) {
-        byte = cursor_fixed(c, 1);
-        if (shift < 64)
-            value |= (byte & 0x7f) << shift;
-    }
-    return c->failed ? 0 : value;
+    return !c->failed && c->at < c->end && *c->at < 0x80 ? *c->at++ : cursor_unsigned_long(c);
 }
 
 static inline int64_t cursor_signed(struct dwarf_cursor *c)

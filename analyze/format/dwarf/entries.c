@@ -83,6 +83,21 @@ struct dwarf_form dwarf_form_of(uint64_t number, const struct dwarf_format *form
     return form;
 }
 
+uint64_t cursor_unsigned_long(struct dwarf_cursor *c)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; !c->failed && c->at < c->end; shift += 7) {
+        const uint64_t byte = *c->at++;
+        if (shift < 64)
+            value |= (byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return value;
+    }
+    c->failed = true;
+    return 0;
+}
+
 static void skip_leb128(struct dwarf_cursor *c)
 {
     while (c->at < c->end && (*c->at & 0x80) != 0)
@@ -353,6 +368,9 @@ bool dwarf_entry_values(struct dwarf_context *context, struct dwarf_entry *entry
             const uint8_t *at = table->start + a->constant;
             entry->values[a->name] =
                 (struct dwarf_value){at, (uint32_t)(section.data + section.bytes - at), a->form};
+        } else if (a->form.size <= SIZE_LARGEST) {
+            entry->values[a->name] = (struct dwarf_value){c.at, a->form.size, a->form};
+            cursor_skip(&c, a->form.size);
         } else {
             entry->values[a->name] = dwarf_value_take(&c, a->form, &context->format);
         }
