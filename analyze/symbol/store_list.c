@@ -65,18 +65,18 @@ enum status store_list_file(struct symbol_store *store, const char *path, bool n
     return fault->code;
 }
 
-static void list_in(struct symbol_store *store, struct listing *listing, const char *path)
+/* STAMP: of the file before it is read. */
+static void list_in(struct symbol_store *store, struct listing *listing, const char *path,
+                    const struct file_stamp *stamp)
 {
     struct fault ignored = FAULT_INIT;
     const uint32_t first = store->file_count;
-    struct file_stamp stamp = {0};
-    if (listing != NULL && listing_take(listing, path))
+    if (listing != NULL && listing_take(listing, path, stamp))
         return;
-    (void)path_stamp(path, &stamp);
     const enum status status = store_list_file(store, path, false, &ignored);
     /* What could not be read today may be readable tomorrow, without another time. */
     if (listing != NULL && status != ERR_IO && status != ERR_MEMORY && status != ERR_ABSENT)
-        listing_add(listing, path, &stamp, first);
+        listing_add(listing, path, stamp, first);
 }
 
 static void list_folder(struct symbol_store *store, struct listing *listing, const char *folder,
@@ -108,10 +108,11 @@ static void list_folder(struct symbol_store *store, struct listing *listing, con
     if (folder_list(folder, &scratch, &names, &count, &fault) == ERR_NONE) {
         for (size_t i = 0; i < count && !store->files_cut; i++) {
             const char *path = path_join(&scratch, folder, names[i]);
+            struct file_stamp stamp;
             if (path == NULL)
                 break;
-            if (path_is_file(path))
-                list_in(store, listing, path);
+            if (path_stamp(path, &stamp))
+                list_in(store, listing, path, &stamp);
             else if (!is_server_entry(names[i]) && path_is_folder(path))
                 go_down(store, listing, path, depth);
         }

@@ -376,16 +376,15 @@ static bool take_row(const struct listing *l, const struct listing_row *r)
     return true;
 }
 
-bool listing_take(struct listing *l, const char *path)
+bool listing_take(struct listing *l, const char *path, const struct file_stamp *stamp)
 {
-    struct file_stamp stamp;
     const uint32_t slot = l->slots != NULL ? *slot_of(l, path) : 0;
-    if (slot == 0 || !path_stamp(path, &stamp))
+    if (slot == 0)
         return false;
     bool room = true;
     uint64_t at = slot - 1;
     struct listing_row row = row_at(l, at);
-    if (memcmp(&row.stamp, &stamp, sizeof stamp) != 0)
+    if (memcmp(&row.stamp, stamp, sizeof *stamp) != 0)
         return false;
     while (strcmp(text_of(l, row.path), path) == 0) {
         l->kept[at++] = 1; /* also without room: the listing holds all slices of a file or none */

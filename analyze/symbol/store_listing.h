@@ -16,9 +16,9 @@ struct listing;
  * NULL: there is no cache, or out of memory. */
 struct listing *listing_open(struct symbol_store *store, const char *root);
 
-/* Adds what LISTING knows of the file PATH, which did not change, to the files of the store. False:
- * it knows nothing. */
-bool listing_take(struct listing *listing, const char *path);
+/* Adds what LISTING knows of the file PATH to the files of the store. STAMP: what path_stamp() says
+ * now. False: it knows nothing, or the file changed. */
+bool listing_take(struct listing *listing, const char *path, const struct file_stamp *stamp);
 
 /* PATH was opened: its entries are those of the store from FIRST on. STAMP: what path_stamp() said
  * before. */
