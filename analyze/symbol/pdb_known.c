@@ -186,15 +186,19 @@ static uint32_t pack(struct pdb_known *known, const char *name, uint32_t code_by
     return number;
 }
 
+bool pdb_known_takes(const struct pdb_procedure *procedure)
+{
+    return procedure->bytes != 0 && procedure->bytes <= CODE_BYTES_MAX &&
+           procedure->bytes <= UINT32_MAX - procedure->start.offset &&
+           procedure->kind != PDB_CODE_TRAMPOLINE;
+}
+
 uint32_t pdb_known_procedure(struct pdb_known *known, struct piece_module *module,
                              const struct pdb_procedure *procedure, const char *name)
 {
     struct piece_worker *worker = &known->worker;
     const struct pdb_place zero = {procedure->start.section, 0};
     const uint32_t start = procedure->start.offset;
-    if (procedure->bytes == 0 || procedure->bytes > CODE_BYTES_MAX ||
-        procedure->bytes > UINT32_MAX - start || procedure->kind == PDB_CODE_TRAMPOLINE)
-        return 0;
     index_worker_restart(worker);
     worker->now = *module;
     index_claim(worker, pdb_source_rva(worker->pdb, zero) + start);

@@ -162,7 +162,7 @@ static uint32_t pack_code(struct pdb_lookup *lookup, struct module_read *module,
 {
     const struct pdb_unit *unit = &module->own.unit;
     struct pdb_procedure procedure;
-    return pdb_unit_procedure(unit, code, &procedure)
+    return pdb_unit_procedure(unit, code, &procedure) && pdb_known_takes(&procedure)
                ? pdb_known_procedure(&lookup->known, &module->own, &procedure,
                                      name_of(lookup, unit, &procedure))
                : 0;
