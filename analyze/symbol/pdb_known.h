@@ -29,7 +29,8 @@ void pdb_known_forget(struct pdb_known *known);
  * it adds. False: out of memory. */
 bool pdb_known_module(struct pdb_known *known, struct piece_module *module);
 
-/* False: PROCEDURE is never packed, so no name has to be made for it (that of a jump takes long). */
+/* False: PROCEDURE is never packed, so no name has to be made for it (that of a jump takes long).
+ */
 bool pdb_known_takes(const struct pdb_procedure *procedure);
 
 /* Packs PROCEDURE of a prepared module, with its NAME, which is kept by address. Returns a number
