@@ -27,7 +27,7 @@ SEED_BYTES_MAX = 400_000
 # The seeds of a fuzzer: files whose names end in one of these.
 SEEDS = {
     "pe": (".exe", ".dll", ".node"), "msf": (".pdb",), "pdb": (".pdb",), "index": (".pdb",),
-    "minidump": (".dmp",), "unwind": (".dmp", ".exe", ".dll"), "record": (".rec",), "steps": ("ob2.rec",),
+    "minidump": (".dmp",), "unwind": (".dmp", ".exe", ".dll", ".unwind"), "record": (".rec",), "steps": ("ob2.rec",),
     "stack_input": (".txt", ".json"), "csv": (".csv",), "breakpad": (".sym",), "ppdb": (".pdb", ".pdbx", ".dll"),
     "image_index": (".exe", ".dll", ".dwarf", ".full", ".dbg", ".debug"), "case": ("case.json",), "truth": ("truth.json",),
     "object": (".o", ".dwarf", ".full", ".dbg", ".debug", ".dwo", ".dwp", ".dwz", ".zlib", ".zstd", ".minidebuginfo", ".stripped"),

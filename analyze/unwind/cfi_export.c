@@ -87,8 +87,12 @@ static void apply(struct cfi_state *state, const struct x64_info *info, const st
         state->cfa_distance = state->depth;
 }
 
-static bool has_machine_frame(const struct x64_info *info)
+/* True for a machine frame, and for version 3: a rule begins where the instruction ends, and that
+ * one states where it begins. */
+static bool is_left_out(const struct x64_info *info)
 {
+    if (info->version == 3)
+        return true;
     for (uint32_t i = 0; i < info->code_count; i++)
         if (info->codes[i].op == X64_PUSH_MACHFRAME)
             return true;
@@ -120,7 +124,7 @@ static bool state_before(const struct unwind_process *process, struct x64_info *
     while ((child->flags & X64_CHAINED) != 0) {
         if (count == LIMIT_UNWIND_CHAIN ||
             x64_info_read(process, 0, child->chained.unwind_rva, &parents[count]) != STOP_NONE ||
-            has_machine_frame(&parents[count]))
+            is_left_out(&parents[count]))
             return false;
         child = &parents[count++];
     }
@@ -149,7 +153,7 @@ static bool export_function(const struct unwind_process *process, const uint8_t 
     struct x64_info info;
 
     if (end <= begin || x64_info_read(process, 0, load_u32(row + 8), &info) != STOP_NONE ||
-        has_machine_frame(&info) || !state_before(process, &info, &state))
+        is_left_out(&info) || !state_before(process, &info, &state))
         return false;
     if (state.cfa_register == RSP)
         state.base_depth = state.depth + allocated(&info);

@@ -12,6 +12,7 @@
 #include "unwind/tables.h"
 #include "unwind/x64_epilogue.h"
 #include "unwind/x64_info.h"
+#include "unwind/x64_info_v3.h"
 #include "unwind/x64_redirect.h"
 
 /* How much of one frame is undone. */
@@ -19,6 +20,8 @@ struct undo {
     struct unwind_walker *w;
     uint64_t base_va; /* base of saves: from the frame register or the stack pointer */
     bool machine_frame;
+    bool saves_without_frame; /* of version 3: of a part that may chain to one with a frame register
+                               */
 };
 
 static enum stop_reason undo_machine_frame(struct undo *u, const struct x64_code *code)
@@ -88,10 +91,39 @@ static uint64_t save_base(const struct registers *regs, const struct x64_info *i
     return set ? regs->r[info->frame_register] - info->frame_offset : regs->sp;
 }
 
+/* Undoes those of COUNT codes of version 3 that are in force at INTO, the last ones: of a prologue
+ * those that had run, of an epilogue those that had not. */
+static enum stop_reason undo_in_force(struct undo *u, const struct x64_info *info,
+                                      const struct x64_code *codes, uint32_t count, uint32_t into,
+                                      bool had_run)
+{
+    uint32_t i = 0;
+    while (i < count && (into >= codes[i].prologue_offset) != had_run)
+        i++;
+    if (!x64_saves_are_certain(codes + i, count - i))
+        return STOP_DATA_APX;
+    bool saves = false, framed = false;
+    for (uint32_t k = i; k < count; k++) {
+        saves = saves || x64_is_save(codes[k].op);
+        framed = framed || codes[k].op == X64_SET_FPREG;
+    }
+    u->base_va = framed ? u->w->regs.r[info->frame_register] - info->frame_offset : u->w->regs.sp;
+    u->saves_without_frame = saves && !framed;
+    for (; i < count && !u->machine_frame; i++) {
+        const enum stop_reason stop = undo_code(u, info, &codes[i]);
+        if (stop != STOP_NONE)
+            return stop;
+    }
+    return STOP_NONE;
+}
+
 /* Undoes one UNWIND_INFO. INTO: bytes into the function; WHOLE: the entire prologue had run. */
 static enum stop_reason undo_info(struct undo *u, const struct x64_info *info, uint32_t into,
                                   bool whole)
 {
+    if (info->version == 3)
+        return undo_in_force(u, info, info->codes, info->code_count, whole ? UINT16_MAX : into,
+                             true);
     u->base_va = save_base(&u->w->regs, info, into, whole);
     for (uint32_t i = 0; i < info->code_count && !u->machine_frame; i++) {
         const struct x64_code *code = &info->codes[i];
@@ -128,6 +160,39 @@ static enum stop_reason undo_listed_epilogue(struct undo *u, const struct x64_in
     return STOP_NONE;
 }
 
+/* To the caller, when all of a frame is undone. */
+static enum stop_reason leave(const struct undo *u)
+{
+    if (!u->machine_frame)
+        return unwind_pop(u->w, FOUND_UNWIND, NOTE_NONE);
+    u->w->caller_kind = PC_INTERRUPTED;
+    u->w->caller_note = NOTE_MACHINE_FRAME;
+    return STOP_NONE;
+}
+
+/* In an epilogue that version 2 or 3 lists, undoes the rest of it. False: in none. */
+static bool step_listed(struct unwind_walker *w, const struct unwind_entry *entry,
+                        const struct x64_info *info, uint32_t pc_rva, enum stop_reason *stop)
+{
+    struct undo u = {.w = w};
+    uint32_t into;
+    const struct x64_listed_epilogue *epilogue =
+        info->version == 3 ? x64_listed_epilogue(info, entry, pc_rva, &into) : NULL;
+    if (epilogue == NULL && !x64_in_listed_epilogue(info, entry, pc_rva, &into))
+        return false;
+    w->frame->where = WHERE_EPILOGUE;
+    if (epilogue == NULL)
+        *stop = undo_listed_epilogue(&u, info, into);
+    else if (epilogue->to_parent)
+        *stop = STOP_DATA_APX;
+    else
+        *stop = undo_in_force(&u, info, info->codes + epilogue->first_code, epilogue->code_count,
+                              into, false);
+    if (*stop == STOP_NONE)
+        *stop = leave(&u);
+    return true;
+}
+
 /* Undoes an entry and all entries that it chains to, then pops the return address. */
 static enum stop_reason undo_entry(struct unwind_walker *w, struct unwind_entry entry,
                                    struct x64_info *info, uint32_t into)
@@ -138,13 +203,8 @@ static enum stop_reason undo_entry(struct unwind_walker *w, struct unwind_entry 
         enum stop_reason stop = undo_info(&u, info, into, whole);
         if (stop != STOP_NONE)
             return stop;
-        if (u.machine_frame) {
-            w->caller_kind = PC_INTERRUPTED;
-            w->caller_note = NOTE_MACHINE_FRAME;
-            return STOP_NONE;
-        }
-        if ((info->flags & X64_CHAINED) == 0)
-            break;
+        if (u.machine_frame || (info->flags & X64_CHAINED) == 0)
+            return leave(&u);
         if (chain == LIMIT_UNWIND_CHAIN)
             return STOP_DATA_LOOP;
         entry = info->chained;
@@ -152,8 +212,9 @@ static enum stop_reason undo_entry(struct unwind_walker *w, struct unwind_entry 
         stop = x64_info_read(w->process, entry.base_va, entry.unwind_rva & ~1u, info);
         if (stop != STOP_NONE)
             return stop;
+        if (u.saves_without_frame && info->frame_register != 0)
+            return STOP_DATA_APX;
     }
-    return unwind_pop(w, FOUND_UNWIND, NOTE_NONE);
 }
 
 /* A row whose unwind rva is odd refers to another row. */
@@ -186,7 +247,6 @@ static enum stop_reason step_entry(struct unwind_walker *w, struct unwind_entry 
     if (redirect == X64_REDIRECT_UNKNOWN)
         return STOP_HIJACKED;
     uint32_t pc_rva = (uint32_t)(w->regs.pc - entry.base_va), into = pc_rva - entry.begin_rva;
-    uint32_t into_epilogue;
     frame->function_begin_rva = entry.begin_rva;
     frame->function_end_rva = entry.end_rva;
     frame->unwind_data_va = entry.base_va + entry.unwind_rva;
@@ -194,12 +254,8 @@ static enum stop_reason step_entry(struct unwind_walker *w, struct unwind_entry 
         into < info.prologue_bytes && (info.flags & X64_CHAINED) == 0 ? WHERE_PROLOGUE : WHERE_BODY;
     /* A return address is never inside an epilogue, whatever its bytes look like. */
     if (frame->kind == PC_INTERRUPTED && frame->where == WHERE_BODY) {
-        if (x64_in_listed_epilogue(&info, &entry, pc_rva, &into_epilogue)) {
-            struct undo u = {.w = w};
-            frame->where = WHERE_EPILOGUE;
-            stop = undo_listed_epilogue(&u, &info, into_epilogue);
-            return stop != STOP_NONE ? stop : unwind_pop(w, FOUND_UNWIND, NOTE_NONE);
-        }
+        if (step_listed(w, &entry, &info, pc_rva, &stop))
+            return stop;
         bool interrupted = false;
         const enum x64_place place = info.version < 2
                                          ? x64_epilogue(w->process, &entry, &info, &w->regs,

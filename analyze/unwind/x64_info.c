@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
+#include "unwind/x64_info_v3.h"
 
 /* Slots that an operation occupies; 0: no such operation. */
 static uint32_t slots_of(uint8_t version, uint8_t op, uint8_t info)
@@ -59,25 +60,15 @@ static void decode(const uint8_t *slot, struct x64_code *out)
     }
 }
 
-enum stop_reason x64_info_read(const struct unwind_process *process, uint64_t base_va, uint32_t rva,
-                               struct x64_info *out)
+/* HEAD: the 4 bytes at VA. *TAIL_VA: what follows the record. */
+static enum stop_reason read_codes(const struct unwind_process *process, uint64_t va,
+                                   const uint8_t *head, struct x64_info *out, uint64_t *tail_va)
 {
-    uint8_t head[4], slots[512], tail[12];
-    uint64_t va = base_va + rva;
-    if (!process->read(process->self, va, head, sizeof(head)))
-        return STOP_DATA_MISSING;
-    out->version = head[0] & 7;
-    out->flags = head[0] >> 3;
-    out->prologue_bytes = head[1];
+    uint8_t slots[512];
     out->slot_count = head[2];
     out->frame_register = head[3] & 15;
     out->frame_offset = (uint8_t)((head[3] >> 4) * 16);
     out->code_count = 0;
-    out->handler_rva = 0;
-    if (out->version == 3)
-        return STOP_DATA_APX;
-    if (out->version < 1 || out->version > 2)
-        return STOP_DATA_VERSION;
     uint32_t stored = (out->slot_count + 1u) & ~1u;
     if (!process->read(process->self, va + 4, slots, (size_t)stored * 2))
         return STOP_DATA_MISSING;
@@ -89,7 +80,28 @@ enum stop_reason x64_info_read(const struct unwind_process *process, uint64_t ba
         decode(slots + (size_t)i * 2, &out->codes[out->code_count++]);
         i += take;
     }
-    uint64_t tail_va = va + 4 + (uint64_t)stored * 2;
+    *tail_va = va + 4 + (uint64_t)stored * 2;
+    return STOP_NONE;
+}
+
+enum stop_reason x64_info_read(const struct unwind_process *process, uint64_t base_va, uint32_t rva,
+                               struct x64_info *out)
+{
+    uint8_t head[4], tail[12];
+    uint64_t va = base_va + rva, tail_va;
+    if (!process->read(process->self, va, head, sizeof(head)))
+        return STOP_DATA_MISSING;
+    out->version = head[0] & 7;
+    out->flags = head[0] >> 3;
+    out->prologue_bytes = head[1];
+    out->handler_rva = 0;
+    if (out->version < 1 || out->version > 3)
+        return STOP_DATA_VERSION;
+    const enum stop_reason stop = out->version == 3
+                                      ? x64_info_read_v3(process, va, head, out, &tail_va)
+                                      : read_codes(process, va, head, out, &tail_va);
+    if (stop != STOP_NONE)
+        return stop;
     if ((out->flags & X64_CHAINED) != 0) {
         if (!process->read(process->self, tail_va, tail, 12))
             return STOP_DATA_MISSING;

@@ -38,7 +38,6 @@ static const struct {
     {"11", 1, 11, 0, STOP_DATA_MALFORMED, 0, 0},
     {"15", 1, 15, 0, STOP_DATA_MALFORMED, 0, 0},
     {"version 0", 0, 0, 0, STOP_DATA_VERSION, 0, 0},
-    {"version 3", 3, 0, 0, STOP_DATA_APX, 0, 0},
     {"version 4", 4, 0, 0, STOP_DATA_VERSION, 0, 0},
 };
 

@@ -520,7 +520,7 @@ TEST(malformed_data_is_never_followed)
         const char *name;
         uint8_t xdata[8];
     } bad[] = {{"version 0", {HEAD(0, 0, 4, 1, 0, 0), 4, OP(2, 4)}},
-               {"version 3 (APX)", {HEAD(3, 0, 4, 1, 0, 0), 4, OP(2, 4)}},
+               {"version 3, push2 of APX", {3, 6, 2, 1, 0, 0x20, 0x6b, 0}},
                {"version 7", {HEAD(7, 0, 4, 1, 0, 0), 4, OP(2, 4)}},
                {"unknown operation", {HEAD(1, 0, 4, 1, 0, 0), 4, OP(13, 0)}},
                {"operation runs past its slots", {HEAD(1, 0, 4, 1, 0, 0), 4, OP(1, 1)}}};
