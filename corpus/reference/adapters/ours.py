@@ -67,4 +67,4 @@ def name(folder, question):
 if __name__ == "__main__":
     contestant.serve("twinstack", run("--version").split()[1], {
         "moments.arm64": answer, "moments.x64": answer, "moments.x86": answer, **{f"dumps.{processor}": of_dump for processor in ("arm64", "x64", "x86")},
-        "addresses.dwarf": name, "addresses.pdb": name}, lacks=["unwind-v3"])
+        "addresses.dwarf": name, "addresses.pdb": name})
