@@ -19,7 +19,7 @@ import e2e  # noqa: E402
 BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.S | re.M)
 FOLDERS = ("analyze", "capture", "corpus", "dashboard", "tests", "victims")
 READMES = ["README.md", *sorted(f.relative_to(e2e.ROOT).as_posix() for folder in FOLDERS for f in (e2e.ROOT / folder).rglob("README.md")
-                                if "node_modules" not in f.parts)]
+                                if not {"node_modules", "bugs"} & {*f.parts})]  # test_reference_bugs.py runs those of bugs
 WORKFLOW = "analyze/study/README.md"
 # Commands of `sh` blocks, each with the test or the program of tests that runs it.
 ELSEWHERE = {
