@@ -28,7 +28,7 @@ BUGS = [Shown(*row) for row in (
      "(4/8)", "0x000000018000100c"),
     (13, "wine-jump-in-epilogue", "wine", WINE, "0x180001120", "0x1800010b2"),
     (16, "gdb-split-package", "gdb-multiarch", "gdb-multiarch -nx -batch -ex 'info scope *0x22cb' ../../programs/clang19-packed5.so",
-     "A fatal error internal to GDB", "locals"),
+     "Fatal signal: Segmentation fault", "locals"),
     (17, "addr2line-rnglistx", "addr2line", "addr2line -fie ../../programs/clang19-dwarf5.so 0x21c1", "second\n/suite/shapes.c:25\nchain_two", "leaf"),
     (18, "addr2line-file-numbers", "addr2line", "addr2line -fie ../../programs/rust-v0.so 0x1e40", "/suite/names.rs/@/names.", "/suite/names.rs:"),
     (19, "addr2line-dwarf64", "addr2line", "addr2line -fie ../../programs/gcc-o3-dwarf64.so 0x11bb", "mangled line number section", "/suite/shapes.c:"),
