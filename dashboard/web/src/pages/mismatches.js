@@ -170,7 +170,7 @@ const FailingSteps = ({ before, after, step }) => (
 /** @param {{run: string, case?: string}} props */
 export function Mismatches({ run, case: name }) {
   const [query, set] = useQuery();
-  const moved = useRef(false); // by a key or a step: then the focus goes with it
+  const moved = useRef(''); // where a key or a step leads: the focus goes with it, and to no case before it
   const [around] = useState(name); // the page of the case that the address named first
   const kept = Object.fromEntries(filters.map((key) => [key, query[key]]));
   const where = query.after ? { after: query.after } : { around };
@@ -198,7 +198,7 @@ export function Mismatches({ run, case: name }) {
     const wanted = decodeURIComponent(now.path.split('/mismatches/')[1] ?? '');
     const at = wanted ? find(wanted, Number(now.query.repeat ?? 0)) : here;
     const next = nearest(cases, at, by, only);
-    moved.current = next !== undefined;
+    moved.current = next ? `${caseName(next)}#${next.repeat}` : '';
     if (next) go(caseAt(run, next, now.query), true);
     else if (by > 0 && goesOn && list.data?.next) turn(list.data.next);
     else if (by < 0 && list.data && list.data.previous !== null) turn(list.data.previous);
@@ -225,8 +225,9 @@ export function Mismatches({ run, case: name }) {
   useEffect(() => {
     const link = /** @type {HTMLElement | null} */ (document.querySelector('.queue [aria-current]'));
     link?.scrollIntoView({ block: 'nearest' });
-    if (moved.current) link?.focus({ preventScroll: true });
-    moved.current = false;
+    if (moved.current !== `${shown}#${repeat}`) return;
+    link?.focus({ preventScroll: true });
+    moved.current = '';
   }, [shown, repeat]);
   return (
     <div class="browser">
