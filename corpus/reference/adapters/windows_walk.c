@@ -9,28 +9,21 @@
  * the walker reads where nothing is, its walk ends there. xmm registers are 0.
  *
  * Build: x86_64-w64-mingw32-gcc -O2 -o windows_walk.exe windows_walk.c -lversion
- * Seen with: Wine 8.0 of Debian 12, and there with Microsoft's dbghelp.dll 10.0.29507 (WINEDLLOVERRIDES='dbghelp=n;dbgcore=n').
- * Not run on Windows.
- * By hand: (echo '{"hello":1,"suite":"/absolute/folder","edition":""}'
- *           grep push/rbx/body/0002 moments/x64-push.ndjson) | wine windows_walk.exe rtl */
+ * Seen with: Wine 8.0 of Debian 12, and there with Microsoft's dbghelp.dll 10.0.29507
+ * (WINEDLLOVERRIDES='dbghelp=n;dbgcore=n'). Not run on Windows. By hand: (echo
+ * '{"hello":1,"suite":"/absolute/folder","edition":""}' grep push/rbx/body/0002
+ * moments/x64-push.ndjson) | wine windows_walk.exe rtl */
 #include <windows.h>
 
 #include <dbghelp.h>
-#include <fcntl.h>
-#include <io.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LINE_BYTES = 1 << 22,
-    FRAMES_MAX = 64,
-    PARTS_MAX = 64,
-    MODULES_MAX = 16,
-    GRANULE = 0x10000,
-    PAGE = 0x1000
-};
+#include "windows_contestant.h"
+
+enum { FRAMES_MAX = 64, PARTS_MAX = 64, MODULES_MAX = 16, GRANULE = 0x10000, PAGE = 0x1000 };
 
 struct module {
     char path[1024];
@@ -38,7 +31,6 @@ struct module {
     RUNTIME_FUNCTION *table; /* added to the system's list */
 };
 
-static char line[LINE_BYTES], folder[1024], why[256];
 static struct module modules[MODULES_MAX];
 static int module_count;
 static uint64_t reserved[PARTS_MAX]; /* granules of the stack */
@@ -63,48 +55,9 @@ static struct {
     PGET_MODULE_BASE_ROUTINE64 base;
 } dbghelp;
 
-/* The value of the first member KEY from JSON on, up to END; NULL: there is none. */
-static const char *member(const char *json, const char *end, const char *key)
-{
-    char quoted[32];
-    const int bytes = snprintf(quoted, sizeof quoted, "\"%s\"", key);
-    for (const char *p = strstr(json, quoted); p != NULL && p < end; p = strstr(p + 1, quoted)) {
-        const char *value = p + bytes + strspn(p + bytes, " ");
-        if (*value == ':')
-            return value + 1 + strspn(value + 1, " ");
-    }
-    return NULL;
-}
-
-/* A string at P, with \\ and \/ read; 0 if it is none. */
-static int text(const char *p, char *out, size_t bytes)
-{
-    size_t used = 0;
-    if (p == NULL || *p++ != '"')
-        return 0;
-    for (; *p != '"' && *p != '\0' && used + 1 < bytes; p++) {
-        if (*p == '\\')
-            p++;
-        out[used++] = *p;
-    }
-    out[used] = '\0';
-    return *p == '"';
-}
-
-static uint64_t number(const char *p)
-{
-    return p != NULL && *p == '"' ? strtoull(p + 1, NULL, 16) : 0;
-}
-
 static uint8_t nibble(char c)
 {
     return (uint8_t)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
-}
-
-static int refuse(const char *reason, uint64_t address)
-{
-    snprintf(why, sizeof why, "%s 0x%llx", reason, (unsigned long long)address);
-    return 0;
 }
 
 /* Frees what the last moment took. */
@@ -281,8 +234,6 @@ static void walk_dbghelp(CONTEXT *c)
     }
 }
 
-static int is_walk_of_wine;
-
 static void answer(const char *end, const char *mode)
 {
     char id[256] = "";
@@ -294,7 +245,7 @@ static void answer(const char *end, const char *mode)
     why[0] = '\0';
     if (given == NULL || strstr(line, "x64") == NULL)
         (void)refuse("only moments of x64", 0);
-    else if (is_walk_of_wine && strstr(line, "\"unwind-v3\"") != NULL)
+    else if (is_of_wine && strstr(line, "\"unwind-v3\"") != NULL)
         (void)refuse("it reads no unwind-v3", 0);
     else if (load_modules(given, end) && load_stack(given, end)) {
         load_registers(given, end, &context);
@@ -341,29 +292,6 @@ static int load_dbghelp(const char *path)
     return dbghelp.initialize(GetCurrentProcess(), NULL, FALSE);
 }
 
-/* The version of Wine or, on Windows and for a file of dbghelp, that of the file DLL. */
-static void print_welcome(const char *mode, const char *dll)
-{
-    static uint8_t data[1 << 16];
-    const char *(*wine)(void) = (const char *(*)(void))(void *)GetProcAddress(
-        GetModuleHandleA("ntdll"), "wine_get_version");
-    VS_FIXEDFILEINFO *facts;
-    UINT bytes;
-    char version[64] = "unknown";
-
-    is_walk_of_wine = wine != NULL && strpbrk(dll, "/\\") == NULL;
-    if (is_walk_of_wine)
-        snprintf(version, sizeof version, "%s", wine());
-    else if (GetFileVersionInfoA(dll, 0, sizeof data, data) &&
-             VerQueryValueA(data, "\\", (void **)&facts, &bytes))
-        snprintf(version, sizeof version, "%u.%u.%u.%u", HIWORD(facts->dwFileVersionMS),
-                 LOWORD(facts->dwFileVersionMS), HIWORD(facts->dwFileVersionLS),
-                 LOWORD(facts->dwFileVersionLS));
-    printf("{\"name\":\"%s %s\",\"version\":\"%s\",\"bugs\":%s,\"can\":[\"moments.x64\"]}\n",
-           strpbrk(dll, "/\\") != NULL || wine == NULL ? "Windows" : "Wine", mode, version,
-           is_walk_of_wine ? "\"https://bugs.winehq.org\"" : "null");
-}
-
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "", *dll = argc > 2 ? argv[2] : "dbghelp.dll";
@@ -377,15 +305,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "windows_walk: %s has no StackWalk64\n", dll);
         return 3;
     }
-    (void)_setmode(_fileno(stdout), _O_BINARY);
     AddVectoredExceptionHandler(1, on_fault);
-    while (fgets(line, sizeof line, stdin) != NULL) {
-        const char *end = line + strlen(line);
-        if (member(line, end, "hello") == NULL)
-            answer(end, mode);
-        else if (text(member(line, end, "suite"), folder, sizeof folder))
-            print_welcome(mode, stackwalk ? dll : "ntdll.dll");
-        fflush(stdout);
-    }
-    return 0;
+    return serve(mode, stackwalk ? dll : "ntdll.dll", "moments.x64", answer);
 }
