@@ -5,6 +5,7 @@ Only this finds a rule of names that the suite states and no case of it tests.""
 
 import functools
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -18,6 +19,8 @@ import name_liar  # noqa: E402
 SUITE = e2e.ROOT / "corpus/reference"
 ADAPTERS = SUITE / "adapters"
 LIAR = e2e.ROOT / "tests/lib/name_liar.py"
+PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
+WINDOWS_CC = "x86_64-w64-mingw32-gcc"
 
 
 def addresses():
@@ -32,10 +35,11 @@ def chosen():
     return {row[0]: set(row[1:]) for row in rows}
 
 
-def score(command, select):
+def score(command, select, env=None):
     """(version, {outcome: ids}) of the contestant."""
     words = " ".join(map(str, command))
-    result = json.loads(e2e.twinstack("score", "--cmd", words, "--suite", SUITE, "-k", select, "-j", "2", "--json", "--no-cache").stdout)
+    result = json.loads(e2e.twinstack("score", "--cmd", words, "--suite", SUITE, "-k", select, "-j", "2", "--json", "--no-cache",
+                                      env=env).stdout)
     return result["tool"]["version"], {outcome: set(ids) for outcome, ids in result["cases"].items()}
 
 
@@ -45,9 +49,9 @@ class Symbolizers(e2e.Case):
         cls.wanted, cls.all = chosen(), addresses()
         cls.cases = [case for case in cls.all if case["id"] in cls.wanted]
 
-    def check(self, name, version, *command):
+    def check(self, name, version, *command, env=None):
         """VERSION: the one that the list was made with; in another, a case that is not right there may be right."""
-        now, outcomes = score(command, " or ".join(self.wanted))
+        now, outcomes = score(command, " or ".join(self.wanted), env)
         right, bad = outcomes["right"], set().union(*(ids for outcome, ids in outcomes.items() if outcome not in ("right", "unsupported")))
         listed = {case for case, names in self.wanted.items() if name in names}
         self.assertEqual(outcomes["timeout"] | outcomes["garbage"], set())
@@ -95,6 +99,36 @@ class Symbolizers(e2e.Case):
         if not shutil.which("eu-addr2line"):
             self.skipTest("eu-addr2line is not installed (elfutils)")
         self.check("eu-addr2line", "0.188", ADAPTERS / "addr2line.py", "eu-addr2line")
+
+    def check_windows(self, name, version, *words, native=""):
+        """By windows_names.c, with those of Microsoft's DLLs that NATIVE names."""
+        if not shutil.which("wine") or not os.path.isdir(PREFIX):
+            self.skipTest("no Wine prefix")
+        if not shutil.which(WINDOWS_CC):
+            self.skipTest(f"{WINDOWS_CC} is not installed")
+        program = self.folder / "windows_names.exe"
+        subprocess.run([WINDOWS_CC, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", program, ADAPTERS / "windows_names.c", "-lversion"],
+                       check=True)
+        env = {"WINEPREFIX": PREFIX, "WINEDEBUG": "-all", "WINEDLLOVERRIDES": f"mscoree,mshtml,winedbg.exe={native and f';{native}=n'}"}
+        with e2e.wine_session({**os.environ, **env}):
+            self.check(name, version, "wine", program, *words, env=env)
+
+    def microsoft_dll(self, name):
+        """A copy of it, whose path has no blank, beside what it loads."""
+        if not (e2e.DEBUGGER / "amd64" / name).is_file():
+            self.skipTest("no files of Microsoft's debugger: TWINSTACK_DEBUGGER, or ./run debugger")
+        for file in (e2e.DEBUGGER / "amd64").glob("*.dll"):
+            shutil.copy(file, self.folder)
+        return f"Z:{self.folder / name}"
+
+    def test_dia(self):
+        self.check_windows("dia", "14.44.35215.100", "dia", self.microsoft_dll("msdia140.dll"), native="msdia140")
+
+    def test_dbghelp(self):
+        self.check_windows("dbghelp", "10.0.29507.1001", "dbghelp", self.microsoft_dll("dbghelp.dll"), native="dbghelp,dbgcore")
+
+    def test_dbghelp_of_wine(self):
+        self.check_windows("wine-dbghelp", "8.0", "dbghelp")
 
     def test_a_missing_tool_is_named(self):
         for adapter in ("llvm_symbolizer.py", "lldb_addresses.py", "gdb_addresses.py", "addr2line.py"):
