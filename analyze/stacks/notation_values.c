@@ -1,13 +1,15 @@
 /* JSON with a value that is a text of frames, and Windows' events as JSON:
  *
- *   Message           of an event, by PowerShell's Get-WinEvent; message: by Winlogbeat, and of
- * logs Event.EventData   of an event, by evtx_dump; winlog.event_data: by Winlogbeat. Its data have
- *                     names since Windows 11; before, the fourth is the module, the eighth the
- * offset error.stack       errors of Datadog; error.stack_trace: of Elastic
- *   data.body.crash_report.raw
- *                     a report of Apple's systems, by Rollbar
- *   exception.stacktrace
- *                     OpenTelemetry, of an event's attributes or in them
+ *   Message                          of an event, by PowerShell's Get-WinEvent
+ *   message                          of an event, by Winlogbeat; of logs
+ *   Event.EventData                  of an event, by evtx_dump
+ *   winlog.event_data                of an event, by Winlogbeat
+ *   error.stack, error.stack_trace   of an error, by Datadog and by Elastic
+ *   data.body.crash_report.raw       a report of Apple's systems, by Rollbar
+ *   exception.stacktrace             an attribute of OpenTelemetry's events
+ *
+ * The data of an event have names since Windows 11; before, the fourth is the module and the eighth
+ * the offset.
  *
  * Facts: the documents of these programs; learn.microsoft.com, "Application Error" (1000). */
 #include <string.h>
