@@ -82,7 +82,7 @@ static const struct {
      "aaa11a8\"},{\"kind\":\"asyncResumePoint\",\"address\":\"0x0000aaaaaaaa1218\"},{\"kind\":"
      "\"omittedFrames\",\"count\":3},{\"kind\":\"returnAddress\",\"address\":\"0x0000bbbb00000"
      "000\"},{\"kind\":\"truncated\"}]}],\"images\":[{\"name\":\"myservice\",\"buildId\":\"06b"
-     "835b6531c5086c472cc7c15b89c97ea973e71\",\"path\":\"/work/.build/myservice\",\"baseAddres"
+     "835b6531c5086c472cc7c15b89c97ea973e71\",\"path\":\"/srv/.build/myservice\",\"baseAddres"
      "s\":\"0x0000aaaaaaaa0000\",\"endOfText\":\"0x0000aaaaaaaa70e8\"}]}\n",
      "- (crashed): myservice!0x1804@i myservice!0x11a8@r myservice!0x1218@i ?!0xbbbb00000000@r"
      " left 3\n"},
