@@ -19,24 +19,24 @@ enum {
     MACHFRAME_WITH_CODE = 1,
 };
 
-/* What is read next, where it ends, and why it is not read on. */
-struct payload {
-    const uint8_t *at, *end;
-    enum stop_reason stop;
-};
-
-/* The next BYTES as a number; after the end 0, and the payload is malformed. */
-static uint32_t take(struct payload *from, uint32_t bytes)
+/* The next number of BYTES: 0, 1, 2 or 4. */
+static uint32_t take(struct bytes *from, uint32_t bytes)
 {
-    uint32_t value = 0;
-    if ((size_t)(from->end - from->at) < bytes) {
-        from->at = from->end;
-        from->stop = STOP_DATA_MALFORMED;
+    switch (bytes) {
+    case 0:
         return 0;
+    case 1:
+        return bytes_u8(from);
+    case 2:
+        return bytes_u16(from);
+    default:
+        return bytes_u32(from);
     }
-    for (uint32_t i = 0; i < bytes; i++)
-        value |= (uint32_t)*from->at++ << 8 * i;
-    return value;
+}
+
+static enum stop_reason stop_of(const struct bytes *from)
+{
+    return bytes_failed(from) ? STOP_DATA_MALFORMED : STOP_NONE;
 }
 
 /* The forms of an operation: its first byte is VALUE under MASK and has a register, or a size, from
@@ -67,9 +67,9 @@ static enum stop_reason set_frame(struct x64_info *info, uint32_t byte)
 }
 
 /* One operation, as the code of version 1 that does the same. */
-static enum stop_reason decode(struct payload *pool, struct x64_code *out, struct x64_info *info)
+static enum stop_reason decode(struct bytes *pool, struct x64_code *out, struct x64_info *info)
 {
-    const uint8_t first = (uint8_t)take(pool, 1);
+    const uint8_t first = bytes_u8(pool);
     const struct form *form = NULL;
     for (size_t i = 0; i < COUNT_OF(forms) && form == NULL; i++)
         if ((first & forms[i].mask) == forms[i].value)
@@ -80,8 +80,8 @@ static enum stop_reason decode(struct payload *pool, struct x64_code *out, struc
     out->op = form->op;
     out->info = (uint8_t)(first >> form->shift);
     out->bytes = number * form->scale;
-    if (pool->stop != STOP_NONE)
-        return pool->stop;
+    if (bytes_failed(pool))
+        return STOP_DATA_MALFORMED;
     switch (form->op) {
     case X64_ALLOC_SMALL:
         out->bytes = (out->info + 1u) * 8;
@@ -102,13 +102,13 @@ static enum stop_reason decode(struct payload *pool, struct x64_code *out, struc
 
 /* COUNT codes: their offsets, of BYTES each, are at OFFSETS, their operations in POOL. Offsets go
  * down in a prologue and up in an epilogue, so that those still to undo are the last ones. */
-static enum stop_reason decode_codes(struct payload offsets, struct payload pool, uint32_t bytes,
+static enum stop_reason decode_codes(struct bytes offsets, struct bytes pool, uint32_t bytes,
                                      bool goes_up, struct x64_code *codes, uint32_t count,
                                      struct x64_info *info)
 {
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t start = take(&offsets, bytes);
-        if (start >= UINT16_MAX || offsets.stop != STOP_NONE)
+        if (start >= UINT16_MAX || bytes_failed(&offsets))
             return STOP_DATA_MALFORMED;
         codes[i] = (struct x64_code){.prologue_offset = (uint16_t)(start + 1)};
         if (i > 0 && codes[i].prologue_offset != codes[i - 1].prologue_offset &&
@@ -124,17 +124,17 @@ static enum stop_reason decode_codes(struct payload offsets, struct payload pool
 /* Of an epilogue: where its offsets are, and its operations in the pool, which begins after the
  * list. */
 struct listed {
-    struct payload offsets;
+    struct bytes offsets;
     uint32_t bytes, first_op; /* bytes of an offset; 0: the codes of the epilogue before it */
 };
 
 /* CODES: those before this epilogue. */
-static enum stop_reason list_epilogue(struct payload *from, struct x64_info *out,
-                                      struct listed *list, uint32_t *codes)
+static enum stop_reason list_epilogue(struct bytes *from, struct x64_info *out, struct listed *list,
+                                      uint32_t *codes)
 {
-    const uint32_t i = out->epilogue_count++, head = take(from, 1), count = head >> 3;
+    const uint32_t i = out->epilogue_count++, head = bytes_u8(from), count = head >> 3;
     struct x64_listed_epilogue *epilogue = &out->epilogues[i];
-    const int32_t delta = (int16_t)take(from, 2);
+    const int32_t delta = (int16_t)bytes_u16(from);
     *list = (struct listed){.bytes = 0};
     if ((head & RESERVED_EPILOGUE_FLAG) != 0)
         return STOP_DATA_RESERVED;
@@ -143,10 +143,10 @@ static enum stop_reason list_epilogue(struct payload *from, struct x64_info *out
     if (count == 0) {
         *epilogue = epilogue[-1];
         epilogue->start += delta;
-        return from->stop;
+        return stop_of(from);
     }
     list->bytes = (head & LARGE_EPILOGUE) != 0 ? 2 : 1;
-    list->first_op = take(from, 2);
+    list->first_op = bytes_u16(from);
     *epilogue = (struct x64_listed_epilogue){.start = delta + (i > 0 ? epilogue[-1].start : 0),
                                              .last = (uint16_t)take(from, list->bytes),
                                              .first_code = (uint8_t)*codes,
@@ -154,34 +154,30 @@ static enum stop_reason list_epilogue(struct payload *from, struct x64_info *out
                                              .to_parent = (head & TO_PARENT) != 0};
     list->offsets = *from;
     *codes += count;
-    for (uint32_t k = 0; k < count; k++)
-        (void)take(from, list->bytes);
-    return from->stop;
+    bytes_skip(from, (uint64_t)count * list->bytes);
+    return stop_of(from);
 }
 
-static enum stop_reason read_payload(struct payload from, uint32_t epilogues, struct x64_info *out)
+static enum stop_reason read_payload(struct bytes from, uint32_t epilogues, struct x64_info *out)
 {
     struct listed lists[X64_EPILOGUES_MAX];
     const uint32_t bytes = (out->flags & LARGE) != 0 ? 2 : 1;
     uint32_t codes = out->code_count;
     if (bytes == 2)
-        out->prologue_bytes = (uint16_t)(out->prologue_bytes | take(&from, 1) << 8);
-    const struct payload offsets = from;
-    for (uint32_t i = 0; i < out->code_count; i++)
-        (void)take(&from, bytes);
-    enum stop_reason stop = from.stop;
+        out->prologue_bytes = (uint16_t)(out->prologue_bytes | bytes_u8(&from) << 8);
+    const struct bytes offsets = from;
+    bytes_skip(&from, (uint64_t)out->code_count * bytes);
+    enum stop_reason stop = stop_of(&from);
     for (uint32_t i = 0; i < epilogues && stop == STOP_NONE; i++)
         stop = list_epilogue(&from, out, &lists[i], &codes);
     if (stop == STOP_NONE)
         stop = decode_codes(offsets, from, bytes, false, out->codes, out->code_count, out);
     for (uint32_t i = 0; i < epilogues && stop == STOP_NONE; i++) {
         const struct x64_listed_epilogue *epilogue = &out->epilogues[i];
-        struct payload pool = from;
+        struct bytes pool = from;
         if (lists[i].bytes == 0)
             continue;
-        if ((size_t)(pool.end - pool.at) < lists[i].first_op)
-            return STOP_DATA_MALFORMED;
-        pool.at += lists[i].first_op;
+        bytes_skip(&pool, lists[i].first_op);
         stop = decode_codes(lists[i].offsets, pool, lists[i].bytes, true,
                             out->codes + epilogue->first_code, epilogue->code_count, out);
     }
@@ -191,6 +187,7 @@ static enum stop_reason read_payload(struct payload from, uint32_t epilogues, st
 enum stop_reason x64_info_read_v3(const struct unwind_process *process, uint64_t va,
                                   const uint8_t *head, struct x64_info *out, uint64_t *tail_va)
 {
+    struct fault ignored = FAULT_INIT;
     uint8_t payload[PAYLOAD_MAX];
     const uint32_t bytes = head[2] * 2u;
     out->code_count = head[3] & 31;
@@ -202,7 +199,7 @@ enum stop_reason x64_info_read_v3(const struct unwind_process *process, uint64_t
     if (bytes > 0 && !process->read(process->self, va + 4, payload, bytes))
         return STOP_DATA_MISSING;
     *tail_va = va + 4 + ((bytes + 3u) & ~3u);
-    return read_payload((struct payload){payload, payload + bytes, STOP_NONE}, head[3] >> 5, out);
+    return read_payload(bytes_over(payload, bytes, &ignored), head[3] >> 5, out);
 }
 
 const struct x64_listed_epilogue *x64_listed_epilogue(const struct x64_info *info,
