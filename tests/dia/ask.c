@@ -1,70 +1,19 @@
 /* What Microsoft's DIA answers about a PDB: ask.exe MSDIA140.DLL PDB <RVAS, one in each line,
  * hexadecimal.
  *
- * For each a line of JSON: rva, start (of the function), frames (function, file, line, the last of
- * several line records; outermost first). The interfaces IDia* are public documentation, "Debug
- * Interface Access SDK"; no header of theirs is needed, since a method is known by its number. */
-#include <windows.h>
-
+ * For each a line of JSON: rva, start (of the function), frames (function, file, and the lines of
+ * the first and the last of its line records; outermost first). */
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef HRESULT (*method)(void *self, ...);
-#define CALL(object, number, ...) ((*(method **)(object))[number]((object), ##__VA_ARGS__))
+#include "windows_dia.h"
 
-enum unknown { UNKNOWN_RELEASE = 2 };
-enum factory { FACTORY_CREATE = 3 };
-enum data_source { SOURCE_LOAD_PDB = 4, SOURCE_OPEN = 8 };
-enum session {
-    SESSION_SYMBOL = 19,
-    SESSION_LINES = 25,
-    SESSION_INLINE_FRAMES = 31,
-    SESSION_INLINE_LINES = 35
-};
-enum symbol { SYMBOL_TAG = 4, SYMBOL_NAME = 5, SYMBOL_RVA = 13 };
-enum enumerator { ENUM_NEXT = 6 };
-enum line { LINE_FILE = 4, LINE_NUMBER = 5 };
-enum source_file { FILE_NAME = 4 };
-enum tag { TAG_FUNCTION = 5, TAG_INLINE_SITE = 32 };
 enum { INLINE_MAX = 64, UTF8_MAX = 16384 };
-
-static const GUID class_source = {
-    0xe6756135, 0x1e65, 0x4d17, {0x85, 0x76, 0x61, 0x07, 0x61, 0x39, 0x8c, 0x3c}};
-static const GUID class_factory = {1, 0, 0, {0xc0, 0, 0, 0, 0, 0, 0, 0x46}};
-static const GUID data_source = {
-    0x79f1bb5f, 0xb66e, 0x48e5, {0xb6, 0xa9, 0x15, 0x45, 0xc3, 0x23, 0xca, 0x3d}};
-static void(WINAPI *free_string)(wchar_t *);
 
 static void fail(const char *what, HRESULT result)
 {
     fprintf(stderr, "%s: %08lx\n", what, (unsigned long)result);
     exit(1);
-}
-
-static void release(void *object)
-{
-    if (object != NULL)
-        CALL(object, UNKNOWN_RELEASE);
-}
-
-static void *open_session(const char *dll, const wchar_t *pdb)
-{
-    typedef HRESULT(WINAPI * get_class)(const GUID *, const GUID *, void **);
-    void *factory = NULL, *source = NULL, *session = NULL;
-    HMODULE dia = LoadLibraryExA(dll, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
-    if (dia == NULL)
-        fail(dll, (HRESULT)GetLastError());
-    HRESULT result = ((get_class)(void *)GetProcAddress(dia, "DllGetClassObject"))(
-        &class_source, &class_factory, &factory);
-    if (result == S_OK)
-        result = CALL(factory, FACTORY_CREATE, (void *)NULL, &data_source, &source);
-    if (result == S_OK)
-        result = CALL(source, SOURCE_LOAD_PDB, pdb);
-    if (result == S_OK)
-        result = CALL(source, SOURCE_OPEN, &session);
-    if (result != S_OK)
-        fail("the PDB cannot be opened", result);
-    return session;
 }
 
 static void print_text(wchar_t *text)
@@ -82,13 +31,6 @@ static void print_text(wchar_t *text)
     putchar('"');
     if (text != NULL)
         free_string(text);
-}
-
-static void *next_of(void *enumerator)
-{
-    void *item = NULL;
-    DWORD got = 0;
-    return CALL(enumerator, ENUM_NEXT, 1, &item, &got) == S_OK && got == 1 ? item : NULL;
 }
 
 /* The first line record counts. */
@@ -113,17 +55,12 @@ static void print_line(void *lines)
 
 static void print_frame(void *session, void *symbol, DWORD rva, int is_inlined)
 {
-    void *lines = NULL;
     wchar_t *name = NULL;
     CALL(symbol, SYMBOL_NAME, &name);
     printf(is_inlined ? ",[" : "[");
     print_text(name);
     putchar(',');
-    if (is_inlined)
-        CALL(session, SESSION_INLINE_LINES, symbol, rva, 1, &lines);
-    else
-        CALL(session, SESSION_LINES, rva, 1, &lines);
-    print_line(lines);
+    print_line(lines_at(session, symbol, rva, is_inlined));
 }
 
 static void answer(void *session, DWORD rva)
@@ -158,9 +95,12 @@ int wmain(int argc, wchar_t **argv)
     char dll[MAX_PATH], text[32];
     if (argc != 3 || WideCharToMultiByte(CP_ACP, 0, argv[1], -1, dll, sizeof dll, NULL, NULL) == 0)
         fail("usage: ask.exe MSDIA140.DLL PDB <RVAS", 0);
-    free_string = (void(WINAPI *)(wchar_t *))(void *)GetProcAddress(LoadLibraryA("oleaut32.dll"),
-                                                                    "SysFreeString");
-    void *session = open_session(dll, argv[2]);
+    void *factory = load_dia(dll), *source, *session;
+    if (factory == NULL)
+        fail(dll, (HRESULT)GetLastError());
+    const HRESULT result = open_pdb(factory, argv[2], &source, &session);
+    if (result != S_OK)
+        fail("the PDB cannot be opened", result);
     while (fgets(text, sizeof text, stdin) != NULL)
         answer(session, (DWORD)strtoul(text, NULL, 16));
     return 0;

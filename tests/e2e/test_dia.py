@@ -71,7 +71,7 @@ class Dia(e2e.Case):
             raise e2e.unittest.SkipTest("no Wine, or the Windows programs are not built")
         cls.made = pathlib.Path(tempfile.mkdtemp())
         cls.addClassCleanup(shutil.rmtree, cls.made)
-        subprocess.run([*CLANG, "-o", cls.made / "ask.exe", e2e.ROOT / "tests/dia/ask.c"], check=True)
+        subprocess.run([*CLANG, f"-I{e2e.ROOT / 'corpus/reference/adapters'}", "-o", cls.made / "ask.exe", e2e.ROOT / "tests/dia/ask.c"], check=True)
 
     def ask(self, pdb, rvas):
         done = subprocess.run(["wine", self.made / "ask.exe", f"Z:{DIA}", f"Z:{pdb}"], input="".join(f"{rva:x}\n" for rva in rvas), text=True,

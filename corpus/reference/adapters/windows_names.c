@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "windows_contestant.h"
+#include "windows_dia.h"
 
 enum { FRAMES_MAX = 64, NAME_MAX_BYTES = 8192 };
 
@@ -33,64 +34,24 @@ static struct frame {
 static int frame_count;
 static char opened[2048]; /* the file that the last question was about */
 
-/* DIA without a header of Microsoft's: a method is known by its number ("Debug Interface Access
- * SDK" lists them in order). */
-typedef HRESULT (*method)(void *self, ...);
-#define CALL(object, number, ...) ((*(method **)(object))[number]((object), ##__VA_ARGS__))
-
-enum unknown { UNKNOWN_RELEASE = 2 };
-enum factory { FACTORY_CREATE = 3 };
-enum data_source { SOURCE_LOAD_PDB = 4, SOURCE_OPEN = 8 };
-enum session {
-    SESSION_SYMBOL = 19,
-    SESSION_LINES = 25,
-    SESSION_INLINE_FRAMES = 31,
-    SESSION_INLINE_LINES = 35
-};
-enum symbol { SYMBOL_TAG = 4, SYMBOL_NAME = 5 };
-enum enumerator { ENUM_NEXT = 6 };
-enum line_record { LINE_FILE = 4, LINE_NUMBER = 5 };
-enum source_file { FILE_NAME = 4 };
-enum tag { TAG_FUNCTION = 5, TAG_INLINE_SITE = 32 };
-
-static const GUID class_source = {
-    0xe6756135, 0x1e65, 0x4d17, {0x85, 0x76, 0x61, 0x07, 0x61, 0x39, 0x8c, 0x3c}};
-static const GUID class_factory = {1, 0, 0, {0xc0, 0, 0, 0, 0, 0, 0, 0x46}};
-static const GUID data_source = {
-    0x79f1bb5f, 0xb66e, 0x48e5, {0xb6, 0xa9, 0x15, 0x45, 0xc3, 0x23, 0xca, 0x3d}};
 static void *dia_factory, *dia_source, *dia_session;
-static void(WINAPI *free_string)(wchar_t *);
 
-static void release(void *object)
+static int begin_dia(const char *path)
 {
-    if (object != NULL)
-        CALL(object, UNKNOWN_RELEASE);
+    dia_factory = load_dia(path);
+    return dia_factory != NULL;
 }
 
-static int load_dia(const char *path)
-{
-    typedef HRESULT(WINAPI * get_class)(const GUID *, const GUID *, void **);
-    HMODULE dll = LoadLibraryExA(path, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
-    FARPROC get = dll != NULL ? GetProcAddress(dll, "DllGetClassObject") : NULL;
-    free_string = (void(WINAPI *)(wchar_t *))(void *)GetProcAddress(LoadLibraryA("oleaut32.dll"),
-                                                                    "SysFreeString");
-    return get != NULL && free_string != NULL &&
-           ((get_class)(void *)get)(&class_source, &class_factory, &dia_factory) == S_OK;
-}
-
-static int open_pdb(const char *path)
+static int open_in_dia(const char *path)
 {
     wchar_t wide[sizeof opened];
     release(dia_session);
     release(dia_source);
     dia_session = dia_source = NULL;
-    if (MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, sizeof opened) == 0 ||
-        CALL(dia_factory, FACTORY_CREATE, (void *)NULL, &data_source, &dia_source) != S_OK)
-        return refuse("no source of data:", 0);
-    const HRESULT result = CALL(dia_source, SOURCE_LOAD_PDB, wide);
-    if (result != S_OK)
-        return refuse("it does not open the PDB:", (uint32_t)result);
-    return CALL(dia_source, SOURCE_OPEN, &dia_session) == S_OK || refuse("no session:", 0);
+    if (MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, sizeof opened) == 0)
+        return refuse("a long path:", 0);
+    const HRESULT result = open_pdb(dia_factory, wide, &dia_source, &dia_session);
+    return result == S_OK || refuse("it does not open the PDB:", (uint32_t)result);
 }
 
 /* TEXT to UTF-8, and frees it. */
@@ -104,26 +65,15 @@ static void take_text(wchar_t *words, char out[NAME_MAX_BYTES])
     free_string(words);
 }
 
-static void *next_of(void *enumerator)
-{
-    void *item = NULL;
-    DWORD got = 0;
-    return CALL(enumerator, ENUM_NEXT, 1, &item, &got) == S_OK && got == 1 ? item : NULL;
-}
-
 static void add_dia_frame(void *symbol, DWORD rva, int is_inlined)
 {
     struct frame *f = &frames[frame_count++];
-    void *lines = NULL, *record = NULL, *file = NULL;
+    void *lines = lines_at(dia_session, symbol, rva, is_inlined), *record = NULL, *file = NULL;
     wchar_t *name = NULL;
 
     CALL(symbol, SYMBOL_NAME, &name);
     take_text(name, f->function);
     name = NULL;
-    if (is_inlined)
-        CALL(dia_session, SESSION_INLINE_LINES, symbol, rva, 1, &lines);
-    else
-        CALL(dia_session, SESSION_LINES, rva, 1, &lines);
     f->line = 0;
     if (lines != NULL && (record = next_of(lines)) != NULL) {
         CALL(record, LINE_NUMBER, &f->line);
@@ -335,7 +285,8 @@ static void answer(const char *end, const char *mode)
     why[0] = '\0';
     if (given == NULL || strstr(line, "\"addresses.pdb\"") == NULL)
         (void)refuse("only addresses of PDBs", 0);
-    else if (open_file(given, end, is_dia ? "symbols" : "image", is_dia ? open_pdb : open_image)) {
+    else if (open_file(given, end, is_dia ? "symbols" : "image",
+                       is_dia ? open_in_dia : open_image)) {
         (void)text(member(given, end, "lookup"), lookup, sizeof lookup);
         const DWORD rva =
             (DWORD)number(member(given, end, "rva")) - (strcmp(lookup, "return") == 0);
@@ -358,7 +309,7 @@ int main(int argc, char **argv)
         fputs("usage: windows_names.exe dia DLL | dbghelp [DLL]\n", stderr);
         return 2;
     }
-    if (!(is_dia ? load_dia : load_dbghelp)(dll)) {
+    if (!(is_dia ? begin_dia : load_dbghelp)(dll)) {
         fprintf(stderr, "windows_names: %s has not the functions of %s\n", dll, mode);
         return 3;
     }
