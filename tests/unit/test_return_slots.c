@@ -42,6 +42,23 @@ static struct stack stack_of(struct frame frames[4], const uint64_t pcs[4])
     return stack;
 }
 
+/* Adds to STACK what a dump with these words from STACK_VA on, whose own walk is DUMP, says. */
+static void add_slots(uint64_t stack_va, const uint64_t words[WORDS], const uint64_t dump[4],
+                      struct stack *stack, struct arena *keep)
+{
+    struct frame frames[4];
+    const struct stack beside = stack_of(frames, dump);
+    struct dump_session *session;
+    struct fault fault = FAULT_INIT;
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/slots.dmp", test_scratch());
+    write_dump(path, stack_va, words);
+    arena_init(keep, 0);
+    REQUIRE(dump_open(path, NULL, keep, &session, &fault) == ERR_NONE);
+    REQUIRE(return_slots_add(session, &beside, keep, stack, &fault) == ERR_NONE);
+    dump_close(session);
+}
+
 TEST(a_slot_is_noted_where_walks_part_and_one_word_has_the_address)
 {
     static const struct {
@@ -81,77 +98,51 @@ TEST(a_slot_is_noted_where_walks_part_and_one_word_has_the_address)
         {"the offset walk has no frame", {0, 0, 0x3000}, {0}, {0x1000, 0x2000}, 0, 0},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct frame offset_frames[4], dump_frames[4];
-        struct stack stack = stack_of(offset_frames, rows[i].offset);
-        const struct stack beside = stack_of(dump_frames, rows[i].dump);
-        struct dump_session *session;
-        struct fault fault = FAULT_INIT;
+        struct frame frames[4];
+        struct stack stack = stack_of(frames, rows[i].offset);
         struct arena keep;
-        char path[600];
         test_row(rows[i].name);
-        arena_init(&keep, 0);
-        (void)snprintf(path, sizeof path, "%s/slots.dmp", test_scratch());
-        write_dump(path, STACK_VA, rows[i].words);
-        REQUIRE(dump_open(path, NULL, &keep, &session, &fault) == ERR_NONE);
-        REQUIRE(return_slots_add(session, &beside, &keep, &stack, &fault) == ERR_NONE);
+        add_slots(STACK_VA, rows[i].words, rows[i].dump, &stack, &keep);
         CHECK_EQ(stack.evidence_count, rows[i].slot_va != 0);
         if (stack.evidence_count == 1 && rows[i].slot_va != 0) {
             CHECK_EQ(stack.evidence[0].index, rows[i].callee);
             CHECK_HEX(stack.evidence[0].return_slot_va, rows[i].slot_va);
             CHECK_HEX(stack.evidence[0].sp_va, 0);
         }
-        dump_close(session);
         arena_free(&keep);
     }
 }
 
+/* Of these, the walks part after the second frame, and one word has the address of the third. */
+static const uint64_t parting_words[WORDS] = {0, 0, 0x2000, 0, 0x3000, 0, 0x4000, 0};
+static const uint64_t parting_offset[4] = {0x1000, 0x2000, 0x3000};
+static const uint64_t parting_dump[4] = {0x1000, 0x2000, 0x4000};
+
 /* The step after the last word would be the first address again. */
 TEST(a_stack_may_be_at_the_end_of_all_addresses)
 {
-    static const uint64_t words[WORDS] = {0, 0, 0x2000, 0, 0x3000, 0, 0x4000, 0};
-    const uint64_t stack_va = UINT64_MAX - sizeof words + 1 - 8;
-    struct frame offset_frames[4], dump_frames[4];
-    struct stack stack = stack_of(offset_frames, (const uint64_t[]){0x1000, 0x2000, 0x3000, 0});
-    const struct stack beside =
-        stack_of(dump_frames, (const uint64_t[]){0x1000, 0x2000, 0x4000, 0});
-    struct dump_session *session;
-    struct fault fault = FAULT_INIT;
+    const uint64_t stack_va = UINT64_MAX - sizeof parting_words + 1 - 8;
+    struct frame frames[4];
+    struct stack stack = stack_of(frames, parting_offset);
     struct arena keep;
-    char path[600];
-    arena_init(&keep, 0);
-    (void)snprintf(path, sizeof path, "%s/end.dmp", test_scratch());
-    write_dump(path, stack_va, words);
-    REQUIRE(dump_open(path, NULL, &keep, &session, &fault) == ERR_NONE);
-    REQUIRE(return_slots_add(session, &beside, &keep, &stack, &fault) == ERR_NONE);
+    add_slots(stack_va, parting_words, parting_dump, &stack, &keep);
     REQUIRE(stack.evidence_count == 1);
     CHECK_HEX(stack.evidence[0].return_slot_va, stack_va + 32);
-    dump_close(session);
     arena_free(&keep);
 }
 
 TEST(evidence_that_a_stack_has_stays)
 {
-    static const uint64_t words[WORDS] = {0, 0, 0x2000, 0, 0x3000, 0, 0x4000, 0};
     static struct frame_evidence before[] = {{.index = 0, .sp_va = STACK_VA}};
-    struct frame offset_frames[4], dump_frames[4];
-    struct stack stack = stack_of(offset_frames, (const uint64_t[]){0x1000, 0x2000, 0x3000, 0});
-    const struct stack beside =
-        stack_of(dump_frames, (const uint64_t[]){0x1000, 0x2000, 0x4000, 0});
-    struct dump_session *session;
-    struct fault fault = FAULT_INIT;
+    struct frame frames[4];
+    struct stack stack = stack_of(frames, parting_offset);
     struct arena keep;
-    char path[600];
     stack.evidence = before;
     stack.evidence_count = 1;
-    arena_init(&keep, 0);
-    (void)snprintf(path, sizeof path, "%s/kept.dmp", test_scratch());
-    write_dump(path, STACK_VA, words);
-    REQUIRE(dump_open(path, NULL, &keep, &session, &fault) == ERR_NONE);
-    REQUIRE(return_slots_add(session, &beside, &keep, &stack, &fault) == ERR_NONE);
+    add_slots(STACK_VA, parting_words, parting_dump, &stack, &keep);
     REQUIRE(stack.evidence_count == 2);
     CHECK_HEX(stack.evidence[0].sp_va, STACK_VA);
     CHECK_EQ(stack.evidence[1].index, 1);
     CHECK_HEX(stack.evidence[1].return_slot_va, STACK_VA + 32);
-    dump_close(session);
     arena_free(&keep);
 }
