@@ -125,8 +125,5 @@ enum status report_ctrf(const struct report_job *job, FILE *out, struct fault *f
     json_object_end(&j);
     json_object_end(&j);
     json_object_end(&j);
-    json_newline(&j);
-    if (fault->code == ERR_NONE && (j.failed || ferror(out) != 0))
-        (void)fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report");
-    return fault->code;
+    return fault->code == ERR_NONE ? report_end_json(&j, out, fault) : fault->code;
 }

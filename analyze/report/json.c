@@ -1,13 +1,8 @@
-/* The whole run as JSON; README.md here says what each member means.  And the shields badge. */
-#include <math.h>
-#include <string.h>
-
+/* The whole run as JSON; README.md here says what each member means. */
 #include "report/report.h"
-#include "study/lanes.h"
 #include "study/run_document.h"
-#include "study/speed.h"
 
-static enum status close_stream(struct json *j, FILE *out, struct fault *fault)
+enum status report_end_json(struct json *j, FILE *out, struct fault *fault)
 {
     json_newline(j);
     return j->failed || ferror(out) != 0
@@ -21,121 +16,5 @@ enum status report_json(const struct report_job *job, FILE *out, struct fault *f
     struct json j;
     json_to_stream(&j, out, true);
     run_document_write_json(&j, report, job->cost);
-    return close_stream(&j, out, fault);
-}
-
-static const char VERDICT_BADGE[] = "verdict"; /* the others have the names of their figures */
-
-static const char *const badge_colors[BADGE_COLOR_COUNT] = {
-    [BADGE_LIGHT_GREY] = "lightgrey",
-    [BADGE_BRIGHT_GREEN] = "brightgreen",
-    [BADGE_GREEN] = "green",
-    [BADGE_YELLOW] = "yellow",
-    [BADGE_RED] = "red",
-    [BADGE_BLUE] = "blue",
-};
-
-static enum badge_color share_color(double share)
-{
-    if (isnan(share))
-        return BADGE_LIGHT_GREY;
-    if (share >= 0.995)
-        return BADGE_BRIGHT_GREEN;
-    if (share >= 0.95)
-        return BADGE_GREEN;
-    return share >= 0.8 ? BADGE_YELLOW : BADGE_RED;
-}
-
-/* A badge is green only when every build was run. */
-static void put_not_run(const struct run_figures *report, uint32_t failing, struct badge *out)
-{
-    struct arena scratch;
-    arena_init(&scratch, 0);
-    const char *text = lanes_not_run(report, &scratch);
-    const size_t used = strlen(out->message);
-    if (text != NULL) {
-        (void)snprintf(out->message + used, sizeof out->message - used, ", not run: %s", text);
-        out->color = failing > 0 ? out->color : BADGE_YELLOW;
-    }
-    arena_free(&scratch);
-}
-
-/* Pass or fail, or why that is not known. */
-static void badge_of_verdict(const struct run_figures *report, struct badge *out)
-{
-    const uint32_t failing = figures_failing(report);
-    const uint32_t passing = figures_passing(report);
-    out->label = "stacks";
-    out->color = failing > 0 ? BADGE_RED : BADGE_BRIGHT_GREEN;
-    (void)snprintf(out->message, sizeof out->message,
-                   failing > 0 ? "%u of %u fail" : "%u of %u pass", failing > 0 ? failing : passing,
-                   report->total_cases);
-    put_not_run(report, failing, out);
-    if (report->problem_count > 0 && failing == 0) {
-        out->color = BADGE_RED;
-        (void)snprintf(out->message, sizeof out->message, "known mismatches out of date");
-    }
-    if (report->run->state != RUN_COMPLETE) {
-        out->color = BADGE_LIGHT_GREY;
-        (void)snprintf(out->message, sizeof out->message, "%s", run_state_name(report->run->state));
-    }
-}
-
-/* A ratio is worth nothing without its interval, the number of cases, and where it was measured. */
-static void badge_of_speed(const struct run_figures *report, struct badge *out)
-{
-    const struct speed_row *row = speed_main(report->speed);
-    out->label = "plain dump : offsets";
-    if (row != NULL && !isnan(row->cells[SPEED_INDEX].ratio.value)) {
-        const struct speed_cell *cell = &row->cells[SPEED_INDEX];
-        const char *platform = report->run->platform;
-        out->color = BADGE_BLUE;
-        (void)snprintf(out->message, sizeof out->message,
-                       "%.2f : 1 [%.2f, %.2f], %zu cases, %s, %s", cell->ratio.value,
-                       cell->ratio.low, cell->ratio.high, cell->cases, cpu_name(row->arch),
-                       platform != NULL ? platform : "system not known");
-    }
-}
-
-static void badge_of_metric(const struct run_figures *report, enum metric metric, struct badge *out)
-{
-    const double value = figures_metric(report, metric);
-    out->label = metric_name(metric);
-    out->color = share_color(value);
-    if (!isnan(value))
-        figures_share_text(value, out->message, sizeof out->message);
-}
-
-enum status report_make_badge(const struct run_figures *report, const char *name, struct badge *out,
-                              struct fault *fault)
-{
-    enum metric metric = METRIC_COUNT;
-    *out = (struct badge){.color = BADGE_LIGHT_GREY, .message = "no data"};
-    if (strcmp(name, VERDICT_BADGE) == 0)
-        badge_of_verdict(report, out);
-    else if (metric_parse(name, &metric) && metric == METRIC_SPEED_RATIO)
-        badge_of_speed(report, out);
-    else if (metric < METRIC_COUNT && metric_facts(metric)->unit == METRIC_UNIT_SHARE)
-        badge_of_metric(report, metric, out);
-    else
-        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "badge",
-                              "verdict, capture_rate, exact, f1 or speed_ratio");
-    return ERR_NONE;
-}
-
-enum status report_badge(const struct report_job *job, FILE *out, struct fault *fault)
-{
-    struct badge badge;
-    if (report_make_badge(job->report, job->badge, &badge, fault) != ERR_NONE)
-        return fault->code;
-    struct json j;
-    json_to_stream(&j, out, false);
-    json_object(&j);
-    json_key(&j, "schemaVersion");
-    json_uint(&j, 1);
-    json_key_string(&j, "label", badge.label);
-    json_key_string(&j, "message", badge.message);
-    json_key_string(&j, "color", badge_colors[badge.color]);
-    json_object_end(&j);
-    return close_stream(&j, out, fault);
+    return report_end_json(&j, out, fault);
 }

@@ -32,32 +32,11 @@ enum status report_cost(const struct costs *costs, const struct cost_terms *term
 enum status report_markdown(const struct run_figures *report, size_t max_bytes,
                             struct arena *scratch, FILE *out, struct fault *fault);
 
-/* The colours that shields knows by name. */
-enum badge_color {
-    BADGE_LIGHT_GREY,
-    BADGE_BRIGHT_GREEN,
-    BADGE_GREEN,
-    BADGE_YELLOW,
-    BADGE_RED,
-    BADGE_BLUE,
-    BADGE_COLOR_COUNT
-};
-
-struct badge {
-    const char *label; /* static */
-    enum badge_color color;
-    char message[192];
-};
-
-/* NAME: "verdict", "capture_rate", "exact", "f1", "speed_ratio".  Fails: ERR_USAGE. */
-enum status report_make_badge(const struct run_figures *report, const char *name, struct badge *out,
-                              struct fault *fault);
-
 /* ---- formats -------------------------------------------------------------------------- */
 
 struct report_job {
     const struct run_figures *report;
-    const char *badge;                /* a name for report_make_badge() */
+    const char *badge;                /* a name of BADGES */
     const char *engine;               /* whose stacks; NULL: the first subject that gave one */
     const struct cost_question *cost; /* NULL: the default terms */
     struct arena *scratch;
@@ -86,6 +65,9 @@ struct report_format {
 #define REPORT_DECLARATION(NAME, FIGURES, SYMBOLS, HELP)                                           \
     enum status report_##NAME(const struct report_job *job, FILE *out, struct fault *fault);
 REPORT_FORMATS(REPORT_DECLARATION)
+
+/* The end of a report in JSON: a line's, and whether all of it was written.  Fails: ERR_IO. */
+enum status report_end_json(struct json *j, FILE *out, struct fault *fault);
 
 #define REPORT_FORMAT(NAME, FIGURES, SYMBOLS, HELP)                                                \
     {"--" #NAME, HELP, FIGURES, SYMBOLS, report_##NAME},

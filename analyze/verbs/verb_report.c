@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "report/badge.h"
 #include "server/offline_file.h"
 #include "verbs/common.h"
 #include "verbs/stored.h"
@@ -210,7 +211,7 @@ static int run(const struct verb *self, int argc, char **argv)
         {"--columns", OPTION_UINT, &o.columns, "N",
          "width of the text (default: the terminal's, else 100)"},
         {"--badge-of", OPTION_STRING, &o.badge, "METRIC",
-         "verdict (default), capture_rate, exact, f1, speed_ratio"},
+         &(BADGES(BADGE_COMMA_NAME) " (default: verdict)")[2]},
         {"--cost", OPTION_FLAG, &o.cost, NULL,
          "print what a million crashes cost: as dumps, and as offsets"},
         {"--term", OPTION_LIST, &o.terms, "NAME=N",

@@ -5,18 +5,11 @@
 
 #include "report/report.h"
 
-const struct figures_answer figures_answers[FIGURES_COUNT] = {
-    {"/metrics", figures_metrics},
-    {"/badge/verdict.svg", figures_badge},
-    {"/badge/verdict.json", figures_badge},
-    {"/badge/capture_rate.svg", figures_badge},
-    {"/badge/capture_rate.json", figures_badge},
-    {"/badge/exact.svg", figures_badge},
-    {"/badge/exact.json", figures_badge},
-    {"/badge/f1.svg", figures_badge},
-    {"/badge/f1.json", figures_badge},
-    {"/badge/speed_ratio.svg", figures_badge},
-    {"/badge/speed_ratio.json", figures_badge},
+const struct figures_answer figures_answers[FIGURES_COUNT] = {{"/metrics", figures_metrics},
+#define BADGE_ANSWERS(NAME, MAKE)                                                                  \
+    {"/badge/" NAME ".svg", figures_badge}, {"/badge/" NAME ".json", figures_badge},
+                                                              BADGES(BADGE_ANSWERS)
+#undef BADGE_ANSWERS
 };
 
 enum status take_temporary(FILE *out, struct arena *keep, char **text, size_t *bytes,

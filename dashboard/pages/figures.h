@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "report/badge.h"
 
 struct run_figures;
 
@@ -22,7 +23,7 @@ figures_fn figures_metrics; /* /metrics */
 const char *figures_mime(const char *address);
 
 /* All addresses of such answers. */
-enum { FIGURES_COUNT = 11 };
+enum { FIGURES_COUNT = 1 + 2 * BADGES_COUNT };
 struct figures_answer {
     const char *address;
     figures_fn *write;

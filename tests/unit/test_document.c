@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/badge.h"
 #include "report/document.h"
 #include "test.h"
 
