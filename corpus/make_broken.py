@@ -8,6 +8,7 @@ import struct
 CORPUS = pathlib.Path(__file__).resolve().parent
 CASE = CORPUS / "cases/null_write.ob2"
 BROKEN = CORPUS / "broken"
+THREAD_LIST = 3
 MEMORY_STREAMS = (5, 9)  # MemoryListStream, Memory64ListStream
 
 
@@ -16,12 +17,15 @@ def case_file(ending):
 
 
 def without_memory(dump):
-    """The dump with its lists of memory turned into unused entries (type 0) of the stream directory."""
+    """The dump with its lists of memory turned into unused entries (type 0) of the stream directory, and no stacks of threads."""
     data = bytearray(dump)
     count, directory = struct.unpack_from("<II", data, 8)
     for entry in range(directory, directory + 12 * count, 12):
-        if struct.unpack_from("<I", data, entry)[0] in MEMORY_STREAMS:
+        kind, _, at = struct.unpack_from("<III", data, entry)
+        if kind in MEMORY_STREAMS:
             struct.pack_into("<III", data, entry, 0, 0, 0)
+        for thread in range(struct.unpack_from("<I", data, at)[0] if kind == THREAD_LIST else 0):
+            struct.pack_into("<II", data, at + 4 + 48 * thread + 32, 0, 0)
     return bytes(data)
 
 

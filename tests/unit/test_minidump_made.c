@@ -67,6 +67,58 @@ TEST(overlapping_ranges_are_cut_not_doubled)
     arena_free(&arena);
 }
 
+/* Breakpad's and rust's readers take the stack of a thread from its own place in the file, too. */
+TEST(a_stack_may_be_in_the_list_of_threads_alone)
+{
+    static const struct {
+        const char *name;
+        uint32_t bytes[2];                 /* of the ranges in the list of memory: 0: none */
+        uint32_t stack_bytes, count, both; /* COUNT ranges; BOTH bytes can be read */
+        uint64_t start_va[2];
+    } rows[] = {
+        {"no list of memory", {0, 0}, 16, 1, 16, {0, 0}},
+        {"in both", {16, 0}, 16, 1, 16, {0x1000, 0}},
+        {"in both, in two parts", {8, 8}, 16, 2, 16, {0x1000, 0x1008}},
+        {"its end", {8, 0}, 16, 1, 16, {0x1008, 0}},
+        {"its start", {8, 0}, 16, 1, 16, {0x1000, 0}},
+        {"elsewhere", {8, 0}, 16, 2, 16, {0x5000, 0}},
+        {"no stack", {8, 0}, 0, 1, 0, {0x5000, 0}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct maker m;
+        struct arena arena;
+        struct minidump dump;
+        struct fault fault = FAULT_INIT;
+        test_row(rows[i].name);
+        arena_init(&arena, 0);
+        maker_start(&m);
+        const uint32_t stack = m.at;
+        MAKER_PUT(&m, 8, 0x0706050403020100, 0x0f0e0d0c0b0a0908);
+        maker_stream_begin(&m, STREAM_THREAD_LIST);
+        MAKER_PUT(&m, 4, 1, 42, 0, 0, 0, 0, 0, 0x1000, 0, rows[i].stack_bytes, stack, 0, 0);
+        maker_stream_end(&m);
+        if (rows[i].bytes[0] > 0) {
+            const uint32_t ranges = rows[i].bytes[1] > 0 ? 2 : 1;
+            maker_stream_begin(&m, STREAM_MEMORY_LIST);
+            maker_put(&m, ranges, 4);
+            for (uint32_t k = 0; k < ranges; k++) {
+                maker_put(&m, rows[i].start_va[k], 8);
+                MAKER_PUT(&m, 4, rows[i].bytes[k], stack + (uint32_t)(rows[i].start_va[k] & 0xfff));
+            }
+            maker_stream_end(&m);
+        }
+        maker_finish(&m);
+        REQUIRE(minidump_read(m.data, m.at, &arena, &dump, &fault) == ERR_NONE);
+        CHECK_EQ(dump.memory_count, rows[i].count);
+        for (uint32_t k = 0; k < 16; k++) {
+            uint8_t byte = 0xee;
+            CHECK_EQ(minidump_memory_read(&dump, 0x1000 + k, &byte, 1), k < rows[i].both);
+            CHECK_EQ(byte, k < rows[i].both ? k : 0xee);
+        }
+        arena_free(&arena);
+    }
+}
+
 TEST(a_wow64_thread_is_seen_through_its_teb)
 {
     struct maker m;

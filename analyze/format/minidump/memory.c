@@ -155,7 +155,8 @@ static enum status sort_ranges(struct minidump *dump, struct arena *keep)
     return ERR_NONE;
 }
 
-enum status minidump_sort_memory(struct minidump *dump, struct arena *keep)
+/* Sorts the ranges and cuts them where they overlap. */
+static enum status put_in_order(struct minidump *dump, struct arena *keep)
 {
     if (dump->memory_count == 0)
         return ERR_NONE;
@@ -184,6 +185,43 @@ enum status minidump_sort_memory(struct minidump *dump, struct arena *keep)
     }
     dump->memory_count = kept;
     return ERR_NONE;
+}
+
+static bool is_listed(const struct minidump *dump, const struct minidump_thread *thread)
+{
+    const uint64_t bytes = thread->stack.bytes;
+    uint64_t left;
+    return bytes == 0 || bytes > UINT64_MAX - thread->stack_start_va ||
+           (minidump_memory_at(dump, thread->stack_start_va, &left) != NULL &&
+            minidump_memory_at(dump, thread->stack_start_va + bytes - 1, &left) != NULL);
+}
+
+/* A stack is in both lists, but for dumps whose list of memory is absent, cut or damaged. */
+static enum status add_stacks(struct minidump *dump, struct arena *keep)
+{
+    uint32_t missing = 0, kept = dump->memory_count;
+    for (uint32_t i = 0; i < dump->thread_count; i++)
+        missing += !is_listed(dump, &dump->threads[i]);
+    if (missing == 0)
+        return ERR_NONE;
+    struct minidump_memory *all = ARENA_ARRAY(keep, (size_t)kept + missing, struct minidump_memory);
+    if (all == NULL)
+        return ERR_MEMORY;
+    if (kept > 0)
+        memcpy(all, dump->memory, kept * sizeof(*all));
+    for (uint32_t i = 0; i < dump->thread_count; i++)
+        if (!is_listed(dump, &dump->threads[i]))
+            all[kept++] =
+                (struct minidump_memory){dump->threads[i].stack_start_va, dump->threads[i].stack};
+    dump->memory = all;
+    dump->memory_count = kept;
+    return put_in_order(dump, keep);
+}
+
+enum status minidump_sort_memory(struct minidump *dump, struct arena *keep)
+{
+    const enum status status = put_in_order(dump, keep);
+    return status == ERR_NONE ? add_stacks(dump, keep) : status;
 }
 
 const uint8_t *minidump_memory_at(const struct minidump *dump, uint64_t va, uint64_t *bytes)
