@@ -502,16 +502,18 @@ TEST(a_section_of_debug_data_may_end_with_the_file)
 {
     static const struct {
         const char *name;
+        const char *section;                      /* its name in the table of sections */
         bool named;                               /* the table of long names is there */
         uint32_t raw_bytes, virtual_bytes, bytes; /* BYTES of .debug_info are found */
         enum status status;
-    } rows[] = {
-        {"to the last byte", true, 0x200, 0x200, 0x200, ERR_NONE},
-        {"padded", true, 0x200, 0x1ff, 0x1ff, ERR_NONE},
-        {"padding alone", true, 0x200, 0, 0, ERR_TRUNCATED}, /* PE: above VirtualSize is padding */
-        {"no byte", true, 0, 0, 0, ERR_NONE},
-        {"one byte after the last", true, 0x201, 0x201, 0, ERR_TRUNCATED},
-        {"its name is lost", false, 0x200, 0x200, 0, ERR_TRUNCATED}};
+    } rows[] = {{"to the last byte", "/4", true, 0x200, 0x200, 0x200, ERR_NONE},
+                {"padded", "/4", true, 0x200, 0x1ff, 0x1ff, ERR_NONE},
+                {"no size but the padded one", "/4", true, 0x200, 0, 0x200, ERR_NONE},
+                {"a name in base 64", "//AAAAAE", true, 0x200, 0x200, 0x200, ERR_NONE},
+                {"no digit of base 64", "//AAAA.E", true, 0x200, 0x200, 0, ERR_TRUNCATED},
+                {"no byte", "/4", true, 0, 0, 0, ERR_NONE},
+                {"one byte after the last", "/4", true, 0x201, 0x201, 0, ERR_TRUNCATED},
+                {"its name is lost", "/4", false, 0x200, 0x200, 0, ERR_TRUNCATED}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fault fault = FAULT_INIT, damage = FAULT_INIT;
         struct object_debug debug;
@@ -519,6 +521,7 @@ TEST(a_section_of_debug_data_may_end_with_the_file)
         struct pe pe;
         test_row(rows[i].name);
         make_pe(file, 16);
+        memcpy(file + ROWS_AT + 40, rows[i].section, strlen(rows[i].section));
         put(file + PE_AT + 12, rows[i].named ? 0x800 : FILE_BYTES, 4); /* symbols: none */
         put(file + 0x800, 16, 4); /* and the names after them */
         memcpy(file + 0x804, ".debug_info", 12);

@@ -6,7 +6,8 @@
 #include "base/bytes.h"
 #include "format/pe/pe.h"
 
-/* The bytes of a section without its padding in the file. */
+/* The bytes of a section without its padding in the file; of some linkers the padded size is the
+ * only one. */
 static bool section_bytes(const struct pe *pe, const struct pe_section *section,
                           struct object_bytes *out)
 {
@@ -15,7 +16,9 @@ static bool section_bytes(const struct pe *pe, const struct pe_section *section,
     const uint32_t bytes =
         section->virtual_bytes < section->raw_bytes ? section->virtual_bytes : section->raw_bytes;
     *out = (struct object_bytes){pe->data + section->foff, bytes};
-    return bytes > 0;
+    if (bytes == 0)
+        out->bytes = section->raw_bytes;
+    return out->bytes > 0;
 }
 
 /* ".zdebug_...": "ZLIB", u64 size, big-endian. */

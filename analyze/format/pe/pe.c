@@ -128,11 +128,27 @@ static const char *coff_string(const struct pe *pe, uint32_t offset)
     return memchr(text, 0, pe->bytes - (size_t)(table + offset)) != NULL ? text : NULL;
 }
 
+/* "/123", or "//AAAAHs" above 9,999,999: six digits of base 64, as LLVM and binutils write them. */
+static uint32_t name_offset(const char name[9])
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint64_t offset = 0;
+    if (name[1] != '/')
+        return (uint32_t)strtoul(name + 1, NULL, 10);
+    for (size_t i = 2; name[i] != '\0'; i++) {
+        const char *digit = strchr(digits, name[i]);
+        if (digit == NULL)
+            return 0;
+        offset = offset * 64 + (uint64_t)(digit - digits);
+    }
+    return offset <= UINT32_MAX ? (uint32_t)offset : 0;
+}
+
 const char *pe_section_name(const struct pe *pe, const struct pe_section *section)
 {
     if (section->name[0] != '/')
         return section->name;
-    const char *text = coff_string(pe, (uint32_t)strtoul(section->name + 1, NULL, 10));
+    const char *text = coff_string(pe, name_offset(section->name));
     return text != NULL ? text : section->name;
 }
 
