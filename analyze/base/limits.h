@@ -24,6 +24,7 @@ enum {
     LIMIT_PDB_STREAMS = 1 << 20,        /* streams of one PDB                                   */
     LIMIT_MODULES = 4096,               /* modules of one process                               */
     LIMIT_THREADS = 4096,               /* threads of one process                               */
+    LIMIT_DUMP_ROWS = 16384,            /* modules, or threads, of a dump: some crashed of them */
     LIMIT_LINE_BYTES = 1 << 20,         /* one input line of `resolve`                          */
     LIMIT_POINTER_BYTES = 4096,         /* a file.ptr of a symbol server                        */
     LIMIT_JSON_DEPTH = 256              /* nesting of JSON, whose parser recurses on any thread */

@@ -202,7 +202,8 @@ class Dump(e2e.Case):
 
     def test_what_is_no_minidump_is_said_to_be_what_it_is(self):
         rows = {b"": "truncated", b"PAGEDU64" + bytes(64): "kernel", b"\x7fELF" + bytes(64): "ELF core",
-                b"PMDM" + bytes(64): "big-endian", b"MZ" + bytes(64): "not a minidump"}
+                b"PMDM" + bytes(64): "big-endian", b"MSCF" + bytes(64): "cabinet", b"PK\3\4" + bytes(64): "zip file",
+                b"\x28\xb5\x2f\xfd" + bytes(64): "zstd", b"MZ" + bytes(64): "not a minidump"}
         for data, word in rows.items():
             with self.subTest(word):
                 path = self.folder / "x.dmp"

@@ -1,6 +1,7 @@
 /* The minidump reader on hand-made dumps: content that no available dump has, and damage. */
 #include <string.h>
 
+#include "base/limits.h"
 #include "format/minidump/minidump.h"
 #include "minidump_maker.h"
 #include "test.h"
@@ -417,4 +418,37 @@ TEST(sixty_five_thousand_unloaded_modules_are_cut_to_a_limit)
     CHECK_HEX(dump.unloaded[KEPT - 1].module.base_va, 0x10000);
     CHECK(!dump.partial);
     arena_free(&arena);
+}
+
+/* A process may crash because it has too many threads; its dump is read. */
+TEST(a_list_may_be_as_long_as_the_limit)
+{
+    enum { HEAD = 32 + 12, MOST = LIMIT_DUMP_ROWS + 1 };
+    static const struct {
+        const char *name;
+        uint32_t type, row_bytes, count, kept;
+        enum status status;
+    } rows[] = {
+        {"threads", STREAM_THREAD_LIST, 48, MOST - 1, MOST - 1, ERR_NONE},
+        {"a thread more", STREAM_THREAD_LIST, 48, MOST, 0, ERR_LIMIT},
+        {"modules", STREAM_MODULE_LIST, 108, MOST - 1, MOST - 1, ERR_NONE},
+        {"a module more", STREAM_MODULE_LIST, 108, MOST, 0, ERR_LIMIT},
+    };
+    static uint8_t data[HEAD + 4 + 108 * MOST];
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const uint32_t bytes = 4 + rows[i].row_bytes * rows[i].count;
+        const uint32_t head[] = {0x504d444d,   0xa793, 1,    32,           0, 0, 0, 0,
+                                 rows[i].type, bytes,  HEAD, rows[i].count};
+        struct arena arena;
+        struct minidump dump;
+        struct fault fault = FAULT_INIT;
+        test_row(rows[i].name);
+        arena_init(&arena, 0);
+        memset(data, 0, sizeof data);
+        memcpy(data, head, sizeof head);
+        REQUIRE(minidump_read(data, HEAD + bytes, &arena, &dump, &fault) == ERR_NONE);
+        CHECK_EQ(dump.thread_count + dump.module_count, rows[i].kept);
+        CHECK_EQ(dump.streams[0].fault.code, rows[i].status);
+        arena_free(&arena);
+    }
 }

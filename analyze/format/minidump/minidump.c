@@ -43,6 +43,9 @@ static enum status refuse_magic(uint32_t magic, struct fault *fault)
         {0x4d444d50, "this minidump is big-endian, from a PowerPC Mac; such are not read"},
         {0x464c457f, "this is an ELF core file, not a minidump"},
         {0xfeedfacf, "this is a Mach-O core file, not a minidump"},
+        {0x4643534d, "this is a cabinet (.cab): unpack the dump that it holds"},
+        {0x04034b50, "this is a zip file: unpack the dump that it holds"},
+        {0xfd2fb528, "this file is packed by zstd: unpack it"},
     };
     for (size_t i = 0; i < COUNT_OF(known); i++)
         if (known[i].magic == magic)

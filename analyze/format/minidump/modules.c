@@ -113,7 +113,7 @@ static void read_module(struct minidump_reader *m, struct bytes *r, uint32_t ind
 void minidump_read_modules(struct minidump_reader *m, struct bytes r)
 {
     struct minidump *out = m->out;
-    uint32_t count = minidump_list_count(m, &r, 108, LIMIT_MODULES, "number of modules");
+    uint32_t count = minidump_list_count(m, &r, 108, LIMIT_DUMP_ROWS, "number of modules");
     out->modules = minidump_array(m, count, sizeof(*out->modules));
     if (out->modules == NULL)
         return;

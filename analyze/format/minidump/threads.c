@@ -20,7 +20,7 @@ static void read_thread_list(struct minidump_reader *m, struct bytes r, bool ext
     if (m->superseded)
         return;
     uint32_t count =
-        minidump_list_count(m, &r, extended ? 64 : 48, LIMIT_THREADS, "number of threads");
+        minidump_list_count(m, &r, extended ? 64 : 48, LIMIT_DUMP_ROWS, "number of threads");
     out->threads = minidump_array(m, count, sizeof(*out->threads));
     if (out->threads == NULL)
         return;
@@ -64,7 +64,7 @@ static struct minidump_thread *thread_of(struct minidump *dump, uint32_t id, uin
 
 void minidump_read_thread_names(struct minidump_reader *m, struct bytes r)
 {
-    uint32_t count = minidump_list_count(m, &r, 12, LIMIT_THREADS, "number of thread names");
+    uint32_t count = minidump_list_count(m, &r, 12, LIMIT_DUMP_ROWS, "number of thread names");
     for (uint32_t i = 0; i < count; i++) {
         uint32_t id = bytes_u32(&r);
         uint64_t foff = bytes_u64(&r);
@@ -80,7 +80,7 @@ void minidump_read_thread_infos(struct minidump_reader *m, struct bytes r)
 {
     uint32_t entry_bytes;
     uint32_t count =
-        minidump_sized_list(m, &r, 64, &entry_bytes, LIMIT_THREADS, "thread information");
+        minidump_sized_list(m, &r, 64, &entry_bytes, LIMIT_DUMP_ROWS, "thread information");
     for (uint32_t i = 0; i < count; i++) {
         struct bytes entry = bytes_window(&r, (uint64_t)i * entry_bytes, entry_bytes);
         struct minidump_thread *thread = thread_of(m->out, bytes_u32(&entry), i);
