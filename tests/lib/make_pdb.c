@@ -159,6 +159,7 @@ static void put_procedure(struct bag *bag, uint32_t kind, uint32_t offset, uint3
     const bool thunk = kind == 0x1102 || kind == 0x0206;
     const bool short_types = kind == 0x0204 || kind == 0x0205;
     const bool managed = kind == 0x112a || kind == 0x112b || kind == 0x101a || kind == 0x101b;
+    const bool wide_flags = kind >= 0x1172 && kind <= 0x1175;
     const bool pascal = kind < 0x1100;
     bag_u32(bag, 0); /* parent */
     bag_u32(bag, 0); /* end: patched */
@@ -179,6 +180,8 @@ static void put_procedure(struct bag *bag, uint32_t kind, uint32_t offset, uint3
         if (short_types)
             bag_u16(bag, 0);
         bag_u8(bag, 0);
+        if (wide_flags)
+            bag_u8(bag, 'x');
         if (managed)
             bag_u16(bag, 0);
     }

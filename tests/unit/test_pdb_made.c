@@ -16,14 +16,16 @@ TEST(every_kind_of_procedure_is_one)
         const char *name;
         uint32_t kind, end;
     } rows[] = {
-        {"S_GPROC32", 0x1110, 6},         {"S_LPROC32", 0x110f, 6},
-        {"S_GPROC32_ID", 0x1147, 0x114f}, {"S_LPROC32_ID", 0x1146, 0x114f},
-        {"S_LPROC32_DPC", 0x1155, 6},     {"S_LPROC32_DPC_ID", 0x1156, 0x114f},
-        {"S_THUNK32", 0x1102, 6},         {"S_GMANPROC", 0x112a, 6},
-        {"S_LMANPROC", 0x112b, 6},        {"S_GPROC32_ST", 0x100b, 6},
-        {"S_LPROC32_ST", 0x100a, 6},      {"S_GMANPROC_ST", 0x101a, 6},
-        {"S_LMANPROC_ST", 0x101b, 6},     {"S_GPROC32_16t", 0x0205, 6},
-        {"S_LPROC32_16t", 0x0204, 6},     {"S_THUNK32_ST", 0x0206, 6},
+        {"S_GPROC32", 0x1110, 6},           {"S_LPROC32", 0x110f, 6},
+        {"S_GPROC32_ID", 0x1147, 0x114f},   {"S_LPROC32_ID", 0x1146, 0x114f},
+        {"S_LPROC32_DPC", 0x1155, 6},       {"S_LPROC32_DPC_ID", 0x1156, 0x114f},
+        {"S_GPROC32EX", 0x1172, 6},         {"S_LPROC32EX", 0x1173, 6},
+        {"S_GPROC32EX_ID", 0x1174, 0x114f}, {"S_LPROC32EX_ID", 0x1175, 0x114f},
+        {"S_THUNK32", 0x1102, 6},           {"S_GMANPROC", 0x112a, 6},
+        {"S_LMANPROC", 0x112b, 6},          {"S_GPROC32_ST", 0x100b, 6},
+        {"S_LPROC32_ST", 0x100a, 6},        {"S_GMANPROC_ST", 0x101a, 6},
+        {"S_LMANPROC_ST", 0x101b, 6},       {"S_GPROC32_16t", 0x0205, 6},
+        {"S_LPROC32_16t", 0x0204, 6},       {"S_THUNK32_ST", 0x0206, 6},
     };
     static const uint32_t blocks[] = {512, 1024, 4096, 8192};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

@@ -69,6 +69,10 @@ enum pdb_symbol_kind {
     PDB_LPROC32_DPC = 0x1155,
     PDB_LPROC32_DPC_ID = 0x1156,
     PDB_INLINESITE2 = 0x115d,
+    PDB_GPROC32EX = 0x1172,
+    PDB_LPROC32EX = 0x1173,
+    PDB_GPROC32EX_ID = 0x1174,
+    PDB_LPROC32EX_ID = 0x1175,
 };
 
 struct pdb_symbol {
@@ -149,6 +153,10 @@ static inline bool pdb_symbol_opens(uint16_t kind)
     case PDB_LPROC32_DPC:
     case PDB_LPROC32_DPC_ID:
     case PDB_INLINESITE2:
+    case PDB_GPROC32EX:
+    case PDB_LPROC32EX:
+    case PDB_GPROC32EX_ID:
+    case PDB_LPROC32EX_ID:
         return true;
     default:
         return false;
