@@ -146,6 +146,14 @@ static void put_spaces(struct text_out *out, size_t count)
     out->bytes += count;
 }
 
+/* TEXT, and at least one space after it. */
+static void put_column(struct text_out *out, const char *text, size_t width)
+{
+    const size_t columns = strlen(text);
+    text_put(out, text, columns);
+    put_spaces(out, columns < width ? width - columns + 1 : 1);
+}
+
 static void put_hex(struct text_out *out, uint64_t value)
 {
     char text[20];
@@ -355,7 +363,6 @@ static void put_frame(struct text_out *out, const struct frame *frame,
                       const struct text_shape *shape, bool first, const struct widths *w,
                       bool colour)
 {
-    const char *source = symbols_from_name(frame->symbols);
     const size_t place = shape->place, name = shape->name;
 
     put_colour(out, colour, COLOUR_DIM);
@@ -368,8 +375,7 @@ static void put_frame(struct text_out *out, const struct frame *frame,
         put_spaces(out, (size_t)w->index + 2 + w->place);
     }
     text_put(out, "  ", 2);
-    text_puts(out, source);
-    put_spaces(out, SOURCE_WIDTH - strlen(source) + 1);
+    put_column(out, symbols_from_name(frame->symbols), SOURCE_WIDTH);
     put_colour(out, colour, COLOUR_OFF);
     put_function(out, frame, shape, colour);
     if (frame->file != NULL) { /* code without a name may have a line: FASTLINK PDBs do */
