@@ -31,6 +31,16 @@ void *array_grow(void *items, uint32_t *room, uint64_t wanted, size_t size)
     return grown;
 }
 
+void *array_fit(void *items, uint32_t count, size_t size)
+{
+    if (count == 0) {
+        free(items);
+        return NULL;
+    }
+    void *less = realloc(items, count * size);
+    return less != NULL ? less : items;
+}
+
 /* Merges the sorted runs [0, MIDDLE) and [MIDDLE, COUNT) of FROM into TO. Where the second one
  * follows the first, as in a list of few runs, they are copied together. */
 static void merge(const char *from, size_t middle, size_t count, char *to, size_t size,
@@ -120,15 +130,11 @@ static void pass(const char *from, size_t count, size_t size, unsigned byte, con
     }
 }
 
-void array_sort_numbers(void *items, size_t count, size_t size)
+/* TO has as much room. */
+static void sort_bytes(void *items, size_t count, size_t size, char *to)
 {
     size_t counts[BYTES][VALUES] = {{0}};
-    char *from = items, *to = count > FEW ? malloc(count * size) : NULL;
-    if (to == NULL) {
-        array_sort(items, count, size, by_key);
-        return;
-    }
-    char *const spare = to;
+    char *from = items;
     for (size_t i = 0; i < count; i++) {
         const uint64_t key = key_of(from + i * size);
         for (unsigned byte = 0; byte < BYTES; byte++)
@@ -144,6 +150,17 @@ void array_sort_numbers(void *items, size_t count, size_t size)
     }
     if (from != items)
         memcpy(items, from, count * size);
+}
+
+void array_sort_numbers(void *items, size_t count, size_t size)
+{
+    if (is_sorted(items, count, size, by_key))
+        return;
+    char *spare = count > FEW ? malloc(count * size) : NULL;
+    if (spare != NULL)
+        sort_bytes(items, count, size, spare);
+    else
+        array_sort(items, count, size, by_key);
     free(spare);
 }
 

@@ -50,6 +50,11 @@ static inline void *array_reserve_or_keep(void *items, uint32_t *room, uint64_t 
     return wider != NULL ? wider : items;
 }
 
+/* ITEMS, which malloc() returned, with room for COUNT elements alone; the rest of its memory is
+ * free again. It may have moved. NULL: COUNT is 0, and ITEMS is freed. */
+void *array_fit(void *items, uint32_t count, size_t size);
+#define ARRAY_FIT(items, count) array_fit((items), (count), sizeof *(items))
+
 /* Sorts like qsort(), but elements that compare equal keep their order. C libraries differ in that,
  * and the output must not. If memory runs out, equal elements may change places. */
 void array_sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *));

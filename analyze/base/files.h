@@ -16,8 +16,9 @@
 struct file_map {
     const uint8_t *data;
     size_t bytes;
-    uint64_t modified_ns; /* last change, nanoseconds since 1970, for caches */
-    bool is_mapped;       /* by file_map(); else DATA is memory of another owner */
+    uint64_t modified_ns;        /* last change, nanoseconds since 1970, for caches */
+    uint64_t changed_ns, number; /* as in struct file_stamp */
+    bool is_mapped;              /* by file_map(); else DATA is memory of another owner */
 };
 
 /* Fails: ERR_ABSENT no such file; ERR_IO; ERR_LIMIT over LIMIT_FILE_BYTES;
@@ -29,6 +30,20 @@ void file_unmap(struct file_map *map);
  * Does nothing for memory that is not mapped, and where a system has no call for it (Windows
  * shrinks a process by itself). */
 void file_release(const struct file_map *map, uint64_t from, uint64_t bytes);
+
+/* A mapped file that is opened again, to read small parts of it that lie far apart. A page that is
+ * read in the map brings 15 others with it: that takes seven times as long. */
+struct file_peek {
+    const uint8_t *data; /* of the map */
+    size_t bytes;
+    intptr_t handle; /* of the system; -1: none */
+};
+/* PATH has to be the file that was mapped; if it is another by now, or where the system has no use
+ * for it (Windows), nothing can be read. */
+void file_peek_open(const char *path, const struct file_map *map, struct file_peek *out);
+void file_peek_close(struct file_peek *peek);
+/* Copies the BYTES at AT, a place in the map. False: use the map. */
+bool file_peek(const struct file_peek *peek, const uint8_t *at, size_t bytes, void *to);
 
 /* Reads a whole file of at most MAX_BYTES into KEEP, followed by a NUL that *bytes does not count.
  * Fails like file_map(). */

@@ -75,6 +75,8 @@ enum status file_map(const char *path, struct file_map *out, struct fault *fault
     out->data = nothing;
     out->bytes = (size_t)bytes;
     out->modified_ns = nanoseconds(info.st_mtim);
+    out->changed_ns = nanoseconds(info.st_ctim);
+    out->number = info.st_ino;
     if (bytes > LIMIT_FILE_BYTES) {
         fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "file larger than this program reads");
         fault_set_path(fault, path);
@@ -114,6 +116,33 @@ void file_release(const struct file_map *map, uint64_t from, uint64_t bytes)
     const uint64_t left = from < map->bytes ? map->bytes - from : 0;
     if (map->is_mapped && left != 0)
         (void)madvise((char *)memory_of(map) + from, bytes < left ? bytes : left, MADV_DONTNEED);
+}
+
+void file_peek_open(const char *path, const struct file_map *map, struct file_peek *out)
+{
+    struct stat info = {0};
+    const int fd = map->is_mapped ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+
+    *out = (struct file_peek){map->data, map->bytes, fd};
+    if (fd >= 0 &&
+        (fstat(fd, &info) != 0 || info.st_ino != map->number ||
+         nanoseconds(info.st_ctim) != map->changed_ns || (uint64_t)info.st_size != map->bytes))
+        file_peek_close(out);
+}
+
+void file_peek_close(struct file_peek *peek)
+{
+    if (peek->handle >= 0)
+        (void)close((int)peek->handle);
+    peek->handle = -1;
+}
+
+bool file_peek(const struct file_peek *peek, const uint8_t *at, size_t bytes, void *to)
+{
+    const uintptr_t from = (uintptr_t)at - (uintptr_t)peek->data;
+
+    return peek->handle >= 0 && from < peek->bytes && bytes <= peek->bytes - from &&
+           pread((int)peek->handle, to, bytes, (off_t)from) == (ssize_t)bytes;
 }
 
 enum status file_read(const char *path, size_t max_bytes, struct arena *keep, char **out,

@@ -457,6 +457,22 @@ TEST(numbers_are_sorted_without_comparing)
         }
 }
 
+/* Sorted numbers stay, and an array can be left with room for what it holds alone. */
+TEST(array_fit_keeps_what_is_there)
+{
+    uint32_t room = 0;
+    uint64_t *items = NULL;
+    REQUIRE(ARRAY_ROOM(items, room, 100000));
+    for (uint32_t i = 0; i < 100; i++)
+        items[i] = i / 2;
+    array_sort_numbers(items, 100, sizeof *items);
+    items = ARRAY_FIT(items, 100);
+    REQUIRE(items != NULL);
+    for (uint32_t i = 0; i < 100; i++)
+        CHECK_EQ(items[i], i / 2);
+    CHECK(ARRAY_FIT(items, 0) == NULL);
+}
+
 TEST(array_sort_keeps_the_order_of_equals)
 {
     static const size_t sizes[] = {0, 1, 2, 3, 7, 64, 1000, 1023};

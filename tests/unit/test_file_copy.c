@@ -37,3 +37,38 @@ TEST(a_copy_over_a_copy_leaves_the_original)
         REQUIRE(chmod(original, 0600) == 0); /* or the folder stays */
     }
 }
+
+/* What a peek reads is what the map has, and of the file that was mapped alone. */
+TEST(a_mapped_file_is_peeked_into)
+{
+    struct fault fault = FAULT_INIT;
+    char path[512], other[512], to[4] = "";
+    struct file_map map;
+    struct file_peek peek;
+    (void)snprintf(path, sizeof path, "%s/peeked", test_scratch());
+    (void)snprintf(other, sizeof other, "%s/other", test_scratch());
+    test_write(path, "0123456789", 10);
+    REQUIRE(file_map(path, &map, &fault) == ERR_NONE);
+    file_peek_open(path, &map, &peek);
+#ifndef _WIN32
+    CHECK(file_peek(&peek, map.data + 7, 3, to));
+    CHECK_STR(to, "789");
+#endif
+    static const struct {
+        const char *name;
+        size_t at, bytes;
+    } rows[] = {{"past the end", 8, 3}, {"after the end", 10, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        test_row(rows[i].name);
+        CHECK(!file_peek(&peek, map.data + rows[i].at, rows[i].bytes, to));
+    }
+    CHECK(!file_peek(&peek, (const uint8_t *)to, 1, to));
+    file_peek_close(&peek);
+    CHECK(!file_peek(&peek, map.data, 1, to));
+    test_write(other, "abcdefghij", 10);
+    REQUIRE(file_move(other, path, &fault) == ERR_NONE);
+    file_peek_open(path, &map, &peek);
+    CHECK(!file_peek(&peek, map.data, 1, to));
+    file_peek_close(&peek);
+    file_unmap(&map);
+}
