@@ -149,13 +149,14 @@ static bool fits_image(const struct object_file *image, const char *image_path,
     }
 }
 
-/* Opens the debug file of the image: by its id, else by its link, else by its name. *damaged: some
- * of what it holds is unreadable. */
-static bool find_debug_file(struct symbol_object *object, const char *image_path,
+/* Opens the debug file of the image: by its id, else by its link, else by its name. *path: of the
+ * image, then of that file. *damaged: some of what it holds is unreadable. */
+static bool find_debug_file(struct symbol_object *object, const char **path,
                             const struct object_candidate *candidates, uint32_t count,
                             struct object_file *out, struct object_debug *debug, bool *damaged)
 {
     const struct object_file *image = &object->image;
+    const char *image_path = *path;
 
     for (int rule = BY_ID; rule < DEBUG_FILE_RULES; rule++) {
         for (uint32_t i = 0; i < count; i++) {
@@ -168,6 +169,7 @@ static bool find_debug_file(struct symbol_object *object, const char *image_path
                               (rule != BY_NAME || has_same_sections(&image->as.pe, &out->as.pe));
             if (open && object_file_debug(out, &object->arena, debug, &fault)) {
                 *damaged = fault.code != ERR_NONE; /* this file alone answers */
+                *path = c->path;
                 return true;
             }
             *damaged = *damaged || (open && fault.code != ERR_NONE);
@@ -256,6 +258,7 @@ static void read_object(struct symbol_object *object, const char *image_path,
     struct object_file *other = ARENA_NEW(&object->arena, struct object_file);
     struct fault fault = FAULT_INIT;
     const struct object_file *from = &object->image;
+    const char *path = image_path;
 
     if (debug == NULL || other == NULL)
         return;
@@ -264,7 +267,7 @@ static void read_object(struct symbol_object *object, const char *image_path,
     object->code = *debug;
     object->damaged = fault.code != ERR_NONE;
     if (!found &&
-        find_debug_file(object, image_path, candidates, count, other, debug, &object->damaged)) {
+        find_debug_file(object, &path, candidates, count, other, debug, &object->damaged)) {
         found = true;
         from = other;
     }
@@ -272,9 +275,15 @@ static void read_object(struct symbol_object *object, const char *image_path,
         struct dwarf_input input = {.debug = debug};
         if (from->kind == OBJECT_ELF && from->as.elf.segment_count == 0)
             debug->base_va = object->code.base_va;
+        struct file_peek peek = {.handle = -1};
+        if (from->map != NULL)
+            file_peek_open(path, from->map, &peek);
+        debug->peek = &peek;
         input.alternate = find_alternate(object, from, candidates, count);
         find_splits(object, debug, candidates, count, &input);
         (void)object_add_part(object, &input);
+        file_peek_close(&peek);
+        debug->peek = NULL;
     } else if (object->image.kind == OBJECT_MACHO) {
         object_read_debug_map(object, candidates, count);
     }

@@ -21,6 +21,7 @@ bool object_map(struct symbol_object *object, const struct object_candidate *can
         file_unmap(map);
         return false;
     }
+    out->map = map;
     object->map_count++;
     return true;
 }

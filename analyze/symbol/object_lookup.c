@@ -284,7 +284,7 @@ static const char *readable_name(struct symbol_object *object, const char *name,
 static const char *scope_name(struct symbol_object *object, const struct dwarf_scope *scope)
 {
     struct scope_name *known = &object->scope_names[(uintptr_t)scope / sizeof *scope % SCOPE_NAMES];
-    const char *name = scope->name;
+    const char *name = dwarf_scope_name(scope);
 
     if (known->scope != scope)
         *known = (struct scope_name){
@@ -321,7 +321,7 @@ static const char *function_name(struct symbol_object *object, const struct obje
 {
     enum symbols_from from;
     const struct object_symbol *symbol = NULL;
-    const char *name = function->name;
+    const char *name = dwarf_scope_name(function);
 
     if (name == NULL) {
         symbol = symbol_at(object, object_symbols_of(object), offset, &from, end);

@@ -158,6 +158,7 @@ static enum status open_file(struct source *source, struct fault *fault)
         return fault_no_memory(fault, "symbol store");
     if (object_file_open(map->data, map->bytes, source->slice, &own->file, fault) != ERR_NONE)
         return fault->code;
+    own->file.map = map;
     read_id(&own->file, source->slice, &source->id);
     if (own->file.kind == OBJECT_PE && pe_codeview(&own->file.as.pe, &codeview))
         source->id.pdb_name = arena_string(source->keep, path_base(codeview.pdb_path));

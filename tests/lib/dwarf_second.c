@@ -118,12 +118,15 @@ static void check(struct second *s, Dwarf_Die die, bool inlined, const char *nam
     bool found = false;
     for (const struct dwarf_scope *scope = place.scope; scope != NULL; scope = scope->around)
         found = found || ((scope->around != NULL) == inlined && scope->call_line == line &&
-                          (name == NULL ? scope->name == NULL : same_name(scope->name, name)) &&
+                          (name == NULL ? dwarf_scope_name(scope) == NULL
+                                        : same_name(dwarf_scope_name(scope), name)) &&
                           scope->start <= low - s->base_va);
     if (!found && s->differ++ < SHOWN)
         printf("  0x%llx: %s called at line %llu, not %s\n", (unsigned long long)low,
                name != NULL ? name : "?", (unsigned long long)line,
-               place.scope != NULL && place.scope->name != NULL ? place.scope->name : "nothing");
+               place.scope != NULL && dwarf_scope_name(place.scope) != NULL
+                   ? dwarf_scope_name(place.scope)
+                   : "nothing");
 }
 
 /* Checks the entries below PARENT. */

@@ -132,8 +132,9 @@ struct answer ask_at(const struct object_debug *debug, const struct object_debug
     out.damaged = place.damaged;
     for (const struct dwarf_scope *s = place.scope; s != NULL; s = s->around)
         out.depth++;
-    if (place.scope != NULL && place.scope->name != NULL)
-        (void)snprintf(out.name, sizeof out.name, "%s", place.scope->name);
+    const char *name = place.scope != NULL ? dwarf_scope_name(place.scope) : NULL;
+    if (name != NULL)
+        (void)snprintf(out.name, sizeof out.name, "%s", name);
     out.call_line = place.scope != NULL ? place.scope->call_line : 0;
     dwarf_close(dwarf);
     return out;

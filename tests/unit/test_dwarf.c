@@ -114,7 +114,7 @@ static void check_chain(int version)
     const char *file = place.file;
     uint32_t line = place.line;
     for (uint32_t i = 0; i < 3; i++, scope = scope->around) {
-        CHECK_STR(scope->name, want[i].function);
+        CHECK_STR(dwarf_scope_name(scope), want[i].function);
         CHECK_EQ(line, want[i].line);
         CHECK_HAS(file, "inline.c");
         file = scope->call_file;

@@ -357,3 +357,51 @@ TEST(units_of_types_are_passed)
         free(m);
     }
 }
+
+/* A file has the units, and its map is peeked into. The first entry of the second is longer than
+ * what is copied of a unit. */
+TEST(units_are_listed_from_copies_of_their_fronts)
+{
+    static const uint64_t code[] = {NAME, STRING, LOW, ADDR, HIGH, ADDR, 0};
+    char path[512];
+
+    (void)snprintf(path, sizeof path, "%s/units", test_scratch());
+    for (size_t f = 0; f < FORMATS; f++) {
+        struct fault fault = FAULT_INIT;
+        struct file_map map;
+        struct file_peek peek;
+        struct made *m = begin(&formats[f]);
+        end_unit(m);
+        start_unit(m);
+        m->info.bytes -= 1 + 2 * (size_t)m->address_bytes;
+        for (int i = 0; i < 300; i++)
+            number(m, i == 0 ? 0x81 : 0x80, 1);
+        number(m, 0, 1);
+        number(m, BASE, m->address_bytes);
+        number(m, BASE + 0x1000, m->address_bytes);
+        shape(m, 2, FUNCTION, false, code);
+        put_unsigned(&m->info, 2);
+        put_text(&m->info, "here");
+        code_range(m);
+        end_unit(m);
+        struct object_debug debug = sections_of(m);
+        for (size_t bytes = 0; bytes <= m->info.bytes; bytes++) {
+            debug.own[DEBUG_INFO].bytes = bytes;
+            const struct answer whole = ask(&debug, NULL);
+            test_write(path, m->info.data, bytes);
+            REQUIRE(file_map(path, &map, &fault) == ERR_NONE);
+            file_peek_open(path, &map, &peek);
+            struct object_debug peeked = debug;
+            peeked.own[DEBUG_INFO] = (struct object_bytes){map.data, map.bytes};
+            peeked.peek = &peek;
+            const struct answer got = ask(&peeked, NULL);
+            CHECK_STR(got.name, whole.name);
+            CHECK_EQ(got.damaged, whole.damaged);
+            CHECK_EQ(got.opened, whole.opened);
+            file_peek_close(&peek);
+            file_unmap(&map);
+        }
+        CHECK_STR(ask(&debug, NULL).name, "here");
+        free(m);
+    }
+}

@@ -78,7 +78,8 @@ static const char *name_at(const struct object_debug *debug, const struct object
     REQUIRE(dwarf_open(&input, &dwarf, &fault) == ERR_NONE);
     dwarf_at(dwarf, AT, &place);
     *lacks = place.lacks_split;
-    strcpy(name, place.scope != NULL && place.scope->name != NULL ? place.scope->name : "-");
+    const char *found = place.scope != NULL ? dwarf_scope_name(place.scope) : NULL;
+    strcpy(name, found != NULL ? found : "-");
     dwarf_close(dwarf);
     return name;
 }

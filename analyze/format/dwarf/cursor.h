@@ -100,8 +100,8 @@ static inline const char *cursor_string(struct dwarf_cursor *c)
     return (const char *)start;
 }
 
-/* The length at the start of a unit or a table. *offset_bytes: 4, or 8 in the format of 64 bits.
- * Fails when fewer bytes are left.  Source: DWARF 5, 7.4. */
+/* The length that a unit or a table states at its start; it may be more than is left.
+ * *offset_bytes: 4, or 8 in the format of 64 bits.  Source: DWARF 5, 7.4. */
 static inline uint64_t cursor_length(struct dwarf_cursor *c, uint8_t *offset_bytes)
 {
     uint64_t length = cursor_fixed(c, 4);
@@ -109,7 +109,6 @@ static inline uint64_t cursor_length(struct dwarf_cursor *c, uint8_t *offset_byt
     *offset_bytes = length == UINT32_MAX ? 8 : 4;
     if (length == UINT32_MAX)
         length = cursor_fixed(c, 8);
-    c->failed = c->failed || length > cursor_left(c);
     return length;
 }
 

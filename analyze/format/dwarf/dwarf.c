@@ -42,16 +42,16 @@ static struct dwarf_unit *add_unit(struct dwarf *dwarf, struct dwarf_context *co
 static bool list_unit(struct dwarf *dwarf, struct dwarf_context *context)
 {
     struct range_target to = {dwarf, dwarf->unit_count, false};
-    struct dwarf_entry root;
 
-    if (!dwarf_context_read(context, &root)) {
+    if (!context->bases_read) {
         context->object->lacks_units = true;
         return true;
     }
-    if (root.is->tag != TAG_COMPILE_UNIT && root.is->tag != TAG_SKELETON_UNIT)
+    if (context->tag != TAG_COMPILE_UNIT && context->tag != TAG_SKELETON_UNIT)
         return true;
     struct dwarf_unit *unit = add_unit(dwarf, context);
-    const bool stated = unit == NULL || dwarf_ranges(context, &root, add_unit_range, &to);
+    const bool stated =
+        unit == NULL || dwarf_extent_ranges(context, context->extent, add_unit_range, &to);
     if (unit != NULL && (!stated || context->format.version == 2))
         dwarf_unit_functions(dwarf, unit, add_unit_range, &to);
     context->object->lacks_units = context->object->lacks_units || context->damaged;
@@ -78,9 +78,9 @@ static enum status open_objects(const struct dwarf_input *input, struct dwarf *d
     if (input->alternate != NULL) {
         struct fault ignored = FAULT_INIT; /* its contents are then treated as absent */
         dwarf->alternate =
-            dwarf_object_new(input->alternate->own, input->alternate, false, &ignored);
+            dwarf_object_new(input->alternate->own, input->alternate, PART_ALTERNATE, &ignored);
     }
-    dwarf->object = dwarf_object_new(input->debug->own, input->debug, false, fault);
+    dwarf->object = dwarf_object_new(input->debug->own, input->debug, PART_OWN, fault);
     if (dwarf->object == NULL)
         return fault->code;
     dwarf->object->alternate = dwarf->alternate;
@@ -120,9 +120,14 @@ void dwarf_close(struct dwarf *dwarf)
     dwarf_object_free(dwarf->object);
     dwarf_object_free(dwarf->alternate);
     free(dwarf->opened);
+    for (uint32_t i = 0; i < dwarf->unit_count; i++) {
+        free(dwarf->units[i].scopes);
+        free(dwarf->units[i].rows);
+        free(dwarf->units[i].spans);
+    }
+    dwarf_reader_free(dwarf->reader);
     free(dwarf->units);
     free(dwarf->ranges);
-    free(dwarf->spare_spans);
     arena_free(&dwarf->arena);
     free(dwarf);
 }

@@ -31,13 +31,16 @@ void dwarf_close(struct dwarf *dwarf);
 /* A function, or a call that was inlined into another scope.  Lives until dwarf_close(). */
 struct dwarf_scope {
     const struct dwarf_scope *around; /* NULL: this is a function */
-    const char
-        *name; /* the linkage name if there is one, otherwise the plain name; NULL: unknown */
-    const char *call_file; /* where it was inlined; NULL: unknown */
+    struct dwarf_name *names;         /* see dwarf_scope_name() */
+    const char *call_file;            /* where it was inlined; NULL: unknown */
     uint32_t call_line;
-    uint32_t start; /* offset of its first range */
-    bool ada;       /* its unit is of Ada, whose names look like those of C */
+    uint32_t start;  /* offset of its first range */
+    uint32_t number; /* for the reader: AROUND's, counted from 1 */
+    bool ada;        /* its unit is of Ada, whose names look like those of C */
 };
+
+/* The linkage name if there is one, otherwise the plain name; NULL: unknown. */
+const char *dwarf_scope_name(const struct dwarf_scope *scope);
 
 /* What applies from one offset up to END. */
 struct dwarf_place {

@@ -4,8 +4,9 @@
 #include "base/array.h"
 #include "format/dwarf/reader.h"
 
-/* READ_FACTOR: a table is read twice if units of two formats share it. */
-enum { READ_FACTOR = 2, ATTRIBUTES_MAX = 1024 };
+/* READ_FACTOR: a table is read for the first entry, and for the others; both twice if units of two
+ * formats share it. */
+enum { READ_FACTOR = 4, ATTRIBUTES_MAX = 1024 };
 
 /* DWARF 5, table 7.6. */
 static const struct dwarf_form forms[] = {
@@ -229,23 +230,64 @@ static bool read_attributes(struct dwarf_abbreviations *table, struct dwarf_curs
 
 ARRAY_ORDER(compare_codes, struct dwarf_abbreviation, code)
 
-/* Reads as much of a table as is good, at most MOST abbreviations. */
-static void read_table(struct dwarf_abbreviations *table, uint32_t most, struct dwarf_cursor *c)
+/* Skips what read_attributes() reads. */
+static bool skip_attributes(struct dwarf_cursor *c)
+{
+    for (uint32_t i = 0; i < ATTRIBUTES_MAX; i++) {
+        const uint64_t number = cursor_unsigned(c), form = cursor_unsigned(c);
+        if (c->failed || (number == 0 && form == 0))
+            return !c->failed;
+        if (form < COUNT_OF(forms) && forms[form].size == SIZE_CONSTANT)
+            skip_leb128(c);
+    }
+    return false;
+}
+
+/* Reads the next abbreviation, with its attributes if it is number WANTED or that is 0. False: the
+ * table ends, or is damaged. */
+static bool read_abbreviation(struct dwarf_abbreviations *table, struct dwarf_cursor *c,
+                              const uint8_t *start, uint64_t wanted, struct dwarf_abbreviation *out)
+{
+    const uint64_t code = cursor_unsigned(c), tag = cursor_unsigned(c);
+
+    if (code == 0 || code > UINT32_MAX)
+        return false;
+    *out = (struct dwarf_abbreviation){.code = (uint32_t)code,
+                                       .tag = tag <= UINT16_MAX ? (uint16_t)tag : UINT16_MAX,
+                                       .has_children = cursor_fixed(c, 1) != 0,
+                                       .first = table->attribute_count};
+    return wanted == 0 || code == wanted ? read_attributes(table, c, start, out)
+                                         : skip_attributes(c);
+}
+
+static bool has_more(const struct dwarf_cursor *c, const uint8_t *start)
+{
+    return cursor_left(c) > 0 && c->at - start < INT32_MAX;
+}
+
+/* Looks for the abbreviation WANTED alone. */
+static void read_root(struct dwarf_abbreviations *table, struct dwarf_cursor *c, uint64_t wanted)
+{
+    const uint8_t *start = c->at;
+    struct dwarf_abbreviation item;
+
+    while (has_more(c, start) && read_abbreviation(table, c, start, wanted, &item))
+        if (item.code == wanted) {
+            table->root = item;
+            return;
+        }
+}
+
+/* Reads as much of a table as is good. */
+static void read_table(struct dwarf_abbreviations *table, struct dwarf_cursor *c)
 {
     const uint8_t *start = c->at;
     bool sorted = true;
 
-    while (table->count < most && cursor_left(c) > 0 && c->at - start < INT32_MAX) {
-        const uint64_t code = cursor_unsigned(c), tag = cursor_unsigned(c);
-        if (code == 0 || code > UINT32_MAX ||
-            !ARRAY_ROOM(table->items, table->room, (uint64_t)table->count + 1))
-            break;
+    while (has_more(c, start) &&
+           ARRAY_ROOM(table->items, table->room, (uint64_t)table->count + 1)) {
         struct dwarf_abbreviation *item = &table->items[table->count];
-        *item = (struct dwarf_abbreviation){.code = (uint32_t)code,
-                                            .tag = tag <= UINT16_MAX ? (uint16_t)tag : UINT16_MAX,
-                                            .has_children = cursor_fixed(c, 1) != 0,
-                                            .first = table->attribute_count};
-        if (!read_attributes(table, c, start, item))
+        if (!read_abbreviation(table, c, start, 0, item))
             break;
         sorted = sorted && (table->count == 0 || item[-1].code < item->code);
         table->count++;
@@ -262,17 +304,19 @@ static bool is_table(const struct dwarf_abbreviations *table, uint64_t offset,
            (table->format.version == 2) == (format->version == 2);
 }
 
-/* Reads the first abbreviation of a table, or all of them. */
+/* Reads the abbreviation WANTED of a table; 0: all of them. */
 static void read_some(struct abbreviation_tables *tables, struct object_bytes section,
-                      uint32_t most, struct dwarf_abbreviations *table)
+                      uint64_t wanted, struct dwarf_abbreviations *table)
 {
     struct dwarf_cursor c = cursor_over(section, table->offset, false);
 
     if (tables->read_bytes > READ_FACTOR * (uint64_t)section.bytes)
         return; /* tables that overlap */
-    table->count = 0;
     table->attribute_count = 0;
-    read_table(table, most, &c);
+    if (wanted == 0)
+        read_table(table, &c);
+    else
+        read_root(table, &c, wanted);
     tables->read_bytes += (uint64_t)(c.at - table->start);
 }
 
@@ -297,9 +341,6 @@ static struct dwarf_abbreviations *abbreviations_at(struct abbreviation_tables *
     *table = (struct dwarf_abbreviations){
         .next = *slot, .offset = offset, .format = *format, .start = c.at};
     *slot = table;
-    read_some(tables, section, 1, table);
-    if (table->count > 0)
-        table->first = table->items[0];
     return table;
 }
 
@@ -316,15 +357,19 @@ void dwarf_abbreviations_free(struct abbreviation_tables *tables)
     }
 }
 
-/* Most units are asked only about their own entry, which has the first abbreviation, so the others
- * are read when one of them is needed. */
+/* Most units are asked only about their own entry, so the other abbreviations are read when one of
+ * them is needed. */
 static const struct dwarf_abbreviation *find(struct dwarf_object *object,
                                              struct dwarf_abbreviations *table, uint64_t code)
 {
-    if (code == table->first.code)
-        return &table->first;
+    const struct object_bytes section = object->sections[DEBUG_ABBREV];
+
+    if (!table->is_read && table->root.code == 0)
+        read_some(&object->tables, section, code, table);
+    if (!table->is_read && code == table->root.code)
+        return &table->root;
     if (!table->is_read)
-        read_some(&object->tables, object->sections[DEBUG_ABBREV], UINT32_MAX, table);
+        read_some(&object->tables, section, 0, table);
     table->is_read = true;
     if (code <= table->count && table->items[code - 1].code == code)
         return &table->items[code - 1];
@@ -332,16 +377,17 @@ static const struct dwarf_abbreviation *find(struct dwarf_object *object,
     return low > 0 && table->items[low - 1].code == code ? &table->items[low - 1] : NULL;
 }
 
-static struct dwarf_cursor entry_cursor(const struct dwarf_context *context, const uint8_t *at)
+static struct dwarf_cursor entry_cursor(const struct dwarf_context *context,
+                                        const struct dwarf_entry *entry)
 {
-    const struct object_bytes info = context->object->sections[DEBUG_INFO];
-    return (struct dwarf_cursor){at, info.data + context->end, context->big_endian, false};
+    return (struct dwarf_cursor){entry->next, entry->end, context->object->big_endian, false};
 }
 
-bool dwarf_entry_start(struct dwarf_context *context, const uint8_t *at, struct dwarf_entry *out)
+bool dwarf_entry_start(struct dwarf_context *context, const uint8_t *at, const uint8_t *end,
+                       struct dwarf_entry *out)
 {
     struct dwarf_object *object = context->object;
-    struct dwarf_cursor c = entry_cursor(context, at);
+    struct dwarf_cursor c = {at, end, object->big_endian, false};
     const uint64_t code = cursor_unsigned(&c);
 
     if (context->abbreviations == NULL)
@@ -351,6 +397,7 @@ bool dwarf_entry_start(struct dwarf_context *context, const uint8_t *at, struct 
                   ? find(object, context->abbreviations, code)
                   : NULL;
     out->next = c.at;
+    out->end = end;
     if (c.failed || (code != 0 && out->is == NULL))
         context->damaged = true;
     return !c.failed && (code == 0 || out->is != NULL);
@@ -360,7 +407,7 @@ bool dwarf_entry_values(struct dwarf_context *context, struct dwarf_entry *entry
 {
     const struct dwarf_abbreviations *table = context->abbreviations;
     const struct object_bytes section = context->object->sections[DEBUG_ABBREV];
-    struct dwarf_cursor c = entry_cursor(context, entry->next);
+    struct dwarf_cursor c = entry_cursor(context, entry);
 
     for (uint32_t i = 0; i < entry->is->count; i++) {
         const struct dwarf_attribute *a = &table->attributes[entry->is->first + i];
@@ -385,7 +432,7 @@ bool dwarf_entry_skip(struct dwarf_context *context, struct dwarf_entry *entry, 
     const struct dwarf_abbreviation *is = entry->is;
     const struct dwarf_attribute *attributes = context->abbreviations->attributes;
     const uint8_t *unit = context->object->sections[DEBUG_INFO].data + context->start;
-    struct dwarf_cursor c = entry_cursor(context, entry->next);
+    struct dwarf_cursor c = entry_cursor(context, entry);
     struct dwarf_value sibling = {.at = NULL};
     uint64_t offset;
 
@@ -416,14 +463,18 @@ bool dwarf_entry_skip(struct dwarf_context *context, struct dwarf_entry *entry, 
     return !c.failed;
 }
 
+bool dwarf_entry_read(struct dwarf_context *context, const uint8_t *at, const uint8_t *end,
+                      struct dwarf_entry *out)
+{
+    const bool started = dwarf_entry_start(context, at, end, out) && out->is != NULL;
+    context->damaged = context->damaged || !started;
+    return started && dwarf_entry_values(context, out);
+}
+
 bool dwarf_entry_at(struct dwarf_context *context, uint64_t offset, struct dwarf_entry *out)
 {
     const uint8_t *info = context->object->sections[DEBUG_INFO].data;
-
-    if (offset < context->offset || offset >= context->end ||
-        !dwarf_entry_start(context, info + offset, out) || out->is == NULL) {
-        context->damaged = true;
-        return false;
-    }
-    return dwarf_entry_values(context, out);
+    const bool inside = offset >= context->offset && offset < context->end;
+    context->damaged = context->damaged || !inside;
+    return inside && dwarf_entry_read(context, info + offset, info + context->end, out);
 }

@@ -135,8 +135,8 @@ struct dwarf_abbreviations {
     struct dwarf_abbreviation *items; /* owned, sorted by code */
     struct dwarf_attribute *attributes;
     uint32_t count, room, attribute_count, attribute_room;
-    struct dwarf_abbreviation first; /* in the table; entries of units have it. Code 0: none */
-    bool is_read;                    /* all of the table, not only the first */
+    struct dwarf_abbreviation root; /* of the unit's own entry; code 0: none yet */
+    bool is_read;                   /* all of the table, not only that */
 };
 
 /* The tables of one file, each read when it is first asked for. */
@@ -148,6 +148,7 @@ struct abbreviation_tables {
 struct dwarf_entry {
     const struct dwarf_abbreviation *is; /* NULL: the end of a list of children */
     const uint8_t *next;                 /* its values, then what follows them */
+    const uint8_t *end; /* of what is read: of the unit, or of a copy of its front */
     struct dwarf_value values[AT_COUNT]; /* valid for the bits of is->names */
 };
 
@@ -164,8 +165,10 @@ bool dwarf_value_number(struct dwarf_value value, bool big_endian, uint64_t *out
 
 void dwarf_abbreviations_free(struct abbreviation_tables *tables);
 
-/* Starts to read the entry at AT of the unit. False: it is damaged, and so context->damaged. */
-bool dwarf_entry_start(struct dwarf_context *context, const uint8_t *at, struct dwarf_entry *out);
+/* Starts to read the entry at AT of the unit, which ends at END. False: it is damaged, and so
+ * context->damaged. */
+bool dwarf_entry_start(struct dwarf_context *context, const uint8_t *at, const uint8_t *end,
+                       struct dwarf_entry *out);
 
 /* Reads the values of an entry that was started. False: as above. */
 bool dwarf_entry_values(struct dwarf_context *context, struct dwarf_entry *entry);
@@ -174,7 +177,11 @@ bool dwarf_entry_values(struct dwarf_context *context, struct dwarf_entry *entry
  * it skips these, too, and sets *whole. */
 bool dwarf_entry_skip(struct dwarf_context *context, struct dwarf_entry *entry, bool *whole);
 
-/* Reads the entry at an offset of .debug_info. False: it is damaged or not an entry. */
+/* Starts an entry and reads its values. False: it is damaged or not an entry. */
+bool dwarf_entry_read(struct dwarf_context *context, const uint8_t *at, const uint8_t *end,
+                      struct dwarf_entry *out);
+
+/* The same for the entry at an offset of .debug_info. */
 bool dwarf_entry_at(struct dwarf_context *context, uint64_t offset, struct dwarf_entry *out);
 
 static inline bool entry_has(const struct dwarf_entry *entry, enum dwarf_attribute_name name)

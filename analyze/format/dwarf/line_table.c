@@ -134,7 +134,7 @@ static bool read_list(const struct line_table *table, struct dwarf_cursor *c,
         for (uint32_t k = 0; k < format_count && !c->failed; k++) {
             const struct dwarf_value value = dwarf_value_take(c, formats[k].form, &table->format);
             if (formats[k].content == CONTENT_PATH && !c->failed)
-                path = dwarf_value_text(table->unit, value, &absent);
+                path = dwarf_value_text(table->unit, value, false, &absent);
             if (formats[k].content == CONTENT_FOLDER && !c->failed)
                 (void)dwarf_value_number(value, c->big_endian, &folder);
         }
@@ -168,13 +168,13 @@ bool line_table_open(struct dwarf_context *unit, uint64_t offset, const char *fo
                      struct arena *keep, struct line_table *out)
 {
     struct dwarf_cursor c =
-        cursor_over(unit->object->sections[DEBUG_LINE], offset, unit->big_endian);
+        cursor_over(unit->object->sections[DEBUG_LINE], offset, unit->object->big_endian);
     struct dwarf_format *format = &out->format;
 
     memset(out, 0, sizeof *out);
     out->unit = unit;
     const uint64_t length = cursor_length(&c, &format->offset_bytes);
-    if (c.failed)
+    if (c.failed || length > cursor_left(&c))
         return false;
     c.end = c.at + length;
     out->bytes = length;

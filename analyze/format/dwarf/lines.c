@@ -5,7 +5,8 @@
 #include "base/array.h"
 #include "format/dwarf/line_table.h"
 
-enum { ROWS_MAX = 1 << 26 };
+/* BYTES_PER_ROW: of a line program, about. */
+enum { ROWS_MAX = 1 << 26, BYTES_PER_ROW = 4 };
 
 /* Opcodes. */
 enum {
@@ -199,16 +200,11 @@ void dwarf_read_lines(struct dwarf *dwarf, struct dwarf_unit *unit)
     unit->files = table.files;
     unit->file_count = table.file_count;
     struct machine machine = {.dwarf = dwarf, .table = &table, .c = table.program};
+    (void)ARRAY_ROOM(machine.rows, machine.room, cursor_left(&machine.c) / BYTES_PER_ROW);
     run_program(&machine);
     context->damaged = context->damaged || machine.failed;
-    if (machine.count > 0) {
-        if (!is_sorted(machine.rows, machine.count))
-            array_sort(machine.rows, machine.count, sizeof *machine.rows, compare_rows);
-        unit->rows = ARENA_ARRAY(&dwarf->arena, machine.count, struct dwarf_row);
-        if (unit->rows != NULL) {
-            memcpy(unit->rows, machine.rows, machine.count * sizeof *unit->rows);
-            unit->row_count = machine.count;
-        }
-    }
-    free(machine.rows);
+    if (!is_sorted(machine.rows, machine.count))
+        array_sort(machine.rows, machine.count, sizeof *machine.rows, compare_rows);
+    unit->row_count = machine.count;
+    unit->rows = ARRAY_FIT(machine.rows, machine.count);
 }

@@ -9,6 +9,9 @@
 #include "base/array.h"
 #include "format/dwarf/reader.h"
 
+/* Of a unit: its header, and nearly always its first entry; all of it, about. */
+enum { FRONT_BYTES = 256, BYTES_PER_UNIT = 1 << 15 };
+
 enum unit_kind {
     UNIT_TYPE = 2,
     UNIT_SKELETON = 4,
@@ -16,24 +19,25 @@ enum unit_kind {
     UNIT_SPLIT_TYPE = 6,
 };
 
-/* Reads the header at the cursor, which then is at the end of the unit. False: it is damaged. */
-static bool read_header(struct dwarf_object *object, struct dwarf_cursor *c,
+/* Reads the header of the unit at START, whose front UNIT has. False: it is damaged. */
+static bool read_header(struct dwarf_object *object, uint64_t start, struct dwarf_cursor unit,
                         struct dwarf_context *out)
 {
-    const uint8_t *info = object->sections[DEBUG_INFO].data;
+    const uint8_t *front = unit.at;
     struct dwarf_format *format = &out->format;
     uint64_t kind = 0;
 
     memset(out, 0, sizeof *out);
     out->object = object;
-    out->big_endian = object->big_endian;
-    out->start = (uint64_t)(c->at - info);
-    const uint64_t length = cursor_length(c, &format->offset_bytes);
-    if (c->failed)
+    out->linked = object;
+    out->start = start;
+    const uint64_t length = cursor_length(&unit, &format->offset_bytes);
+    out->end = start + (uint64_t)(unit.at - front);
+    if (unit.failed || length > object->sections[DEBUG_INFO].bytes - out->end)
         return false;
-    struct dwarf_cursor unit = {c->at, c->at + length, c->big_endian, false};
-    cursor_skip(c, length);
-    out->end = (uint64_t)(c->at - info);
+    out->end += length;
+    if (length < cursor_left(&unit))
+        unit.end = unit.at + length;
     format->version = (uint16_t)cursor_fixed(&unit, 2);
     if (format->version >= 5) {
         kind = cursor_fixed(&unit, 1);
@@ -46,24 +50,50 @@ static bool read_header(struct dwarf_object *object, struct dwarf_cursor *c,
         out->dwo_id = cursor_fixed(&unit, 8);
     if (kind == UNIT_TYPE || kind == UNIT_SPLIT_TYPE)
         cursor_skip(&unit, 8 + (uint64_t)format->offset_bytes); /* its signature and its type */
-    out->offset = (uint64_t)(unit.at - info);
-    out->addresses = object->sections[DEBUG_ADDR];
-    out->strings = object->sections[DEBUG_STR];
-    out->string_offsets = object->sections[DEBUG_STR_OFFSETS];
-    out->old_lists = object->sections[DEBUG_RANGES];
-    out->lists = object->sections[DEBUG_RNGLISTS];
+    out->offset = start + (uint64_t)(unit.at - front);
     return !unit.failed && format->version >= 2 && format->version <= 5 &&
            (format->address_bytes == 4 || format->address_bytes == 8);
 }
 
-/* Lists every unit. Take pointers into the list only when it is complete. */
-static enum status list_contexts(struct dwarf_object *object, struct fault *fault)
+/* Reads the header of the unit at START and, if WHOLE, its first entry: mostly of a copy of its
+ * front, so that the pages around it are not mapped. False: the header is damaged. */
+static bool read_front(struct dwarf_object *object, const struct file_peek *peek, uint64_t start,
+                       bool whole, struct dwarf_context *out)
 {
-    struct dwarf_cursor c = cursor_over(object->sections[DEBUG_INFO], 0, object->big_endian);
+    const struct object_bytes info = object->sections[DEBUG_INFO];
+    uint8_t copy[FRONT_BYTES];
+    struct dwarf_cursor front = cursor_over(info, start, object->big_endian);
+    struct dwarf_entry root;
 
-    while (!c.failed && cursor_left(&c) > 0) {
-        struct dwarf_context read;
-        if (!read_header(object, &c, &read)) {
+    const uint64_t bytes = cursor_left(&front) < sizeof copy ? cursor_left(&front) : sizeof copy;
+    const bool copied = peek != NULL && file_peek(peek, front.at, (size_t)bytes, copy);
+    if (copied)
+        front = (struct dwarf_cursor){copy, copy + bytes, object->big_endian, false};
+    if (!read_header(object, start, front, out))
+        return false;
+    if (!whole || out->offset == out->end)
+        return true;
+    if (out->end - start < cursor_left(&front))
+        front.end = front.at + (out->end - start);
+    if (dwarf_entry_read(out, front.at + (out->offset - start), front.end, &root)) {
+        dwarf_take_root(out, &root);
+    } else if (copied) { /* it is longer */
+        out->damaged = false;
+        (void)dwarf_context_read(out, &root);
+    }
+    return true;
+}
+
+/* Lists every unit. Take pointers into the list only when it is complete. */
+static enum status list_contexts(struct dwarf_object *object, const struct file_peek *peek,
+                                 bool whole, struct fault *fault)
+{
+    struct dwarf_context read = {.end = 0};
+
+    (void)ARRAY_ROOM(object->contexts, object->context_room,
+                     object->sections[DEBUG_INFO].bytes / BYTES_PER_UNIT);
+    for (uint64_t at = 0; at < object->sections[DEBUG_INFO].bytes; at = read.end) {
+        if (!read_front(object, peek, at, whole, &read)) {
             object->lacks_units = true;
             break;
         }
@@ -79,7 +109,7 @@ static enum status list_contexts(struct dwarf_object *object, struct fault *faul
 }
 
 struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_SECTIONS],
-                                      const struct object_debug *like, bool split,
+                                      const struct object_debug *like, enum dwarf_part part,
                                       struct fault *fault)
 {
     struct dwarf_object *object = calloc(1, sizeof *object);
@@ -90,8 +120,8 @@ struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_S
     }
     memcpy(object->sections, sections, sizeof object->sections);
     object->big_endian = like->big_endian;
-    object->is_split = split;
-    if (list_contexts(object, fault) == ERR_NONE)
+    object->is_split = part == PART_SPLIT;
+    if (list_contexts(object, like->peek, part != PART_ALTERNATE, fault) == ERR_NONE)
         return object;
     dwarf_object_free(object);
     return NULL;
@@ -104,10 +134,4 @@ void dwarf_object_free(struct dwarf_object *object)
     dwarf_abbreviations_free(&object->tables);
     free(object->contexts);
     free(object);
-}
-
-struct dwarf_context *dwarf_object_context(struct dwarf_object *object, uint64_t offset)
-{
-    const uint32_t low = ARRAY_UPPER(object->contexts, object->context_count, offset, offset);
-    return low > 0 && offset < object->contexts[low - 1].end ? &object->contexts[low - 1] : NULL;
 }

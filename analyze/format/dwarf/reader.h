@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "format/dwarf/dwarf.h"
 #include "format/dwarf/entries.h"
 
@@ -30,22 +31,39 @@ enum {
 };
 
 struct dwarf_object;
+struct reader;
+
+/* The names of one entry or several, from dwarf_name_text(). Which is used is known when it is
+ * asked for, since their texts lie far apart: then it is in LINKAGE. */
+struct dwarf_name {
+    const char *linkage, *plain; /* NULL: none */
+    bool chosen;
+};
+
+/* The code that an entry states: from LOW to HIGH, or number LOW of a table of lists, or the list
+ * at LOW of their section. */
+struct dwarf_extent {
+    enum { EXTENT_UNSTATED, EXTENT_EMPTY, EXTENT_RANGE, EXTENT_INDEX, EXTENT_LIST } kind;
+    uint64_t low, high;
+};
 
 /* How the values of a unit's attributes are read. */
 struct dwarf_context {
     struct dwarf_object *object;
+    struct dwarf_object
+        *linked; /* has the sections that the linker made: of a split unit the image */
     uint64_t start, offset, end; /* of the unit, its first entry, and what follows the unit */
     uint64_t abbreviations_offset;
     struct dwarf_abbreviations *abbreviations; /* NULL: not read yet */
     struct dwarf_format format;
-    bool big_endian;
     uint64_t dwo_id;  /* 0: none */
     uint64_t base_va; /* the base of its range lists */
     uint64_t address_base, string_base, list_base, old_list_base;
-    struct object_bytes addresses, strings, string_offsets, old_lists, lists;
-    bool bases_read;
-    bool ada;     /* its language */
-    bool damaged; /* something that was asked of the unit is unreadable */
+    struct dwarf_extent extent; /* of the unit, as its first entry states it */
+    uint16_t tag;
+    bool bases_read; /* and these two */
+    bool ada;        /* its language */
+    bool damaged;    /* something that was asked of the unit is unreadable */
 };
 
 /* Sections that belong together: those of a file, of a .dwo file, of a unit of a package. */
@@ -89,12 +107,12 @@ struct dwarf_unit {
     struct dwarf_context *skeleton; /* has the line table */
     struct dwarf_context *full;     /* has the functions: a different unit in split DWARF */
     bool read;
-    const struct dwarf_scope *scopes; /* in the arena */
-    struct dwarf_row *rows; /* in the arena, sorted; equal offsets in the order of the table */
+    struct dwarf_scope *scopes; /* owned */
+    struct dwarf_row *rows;     /* owned, sorted; equal offsets in the order of the table */
     uint32_t row_count;
     const char **files; /* in the arena, by number */
     uint32_t file_count;
-    struct dwarf_span *spans; /* in the arena, sorted */
+    struct dwarf_span *spans; /* owned, sorted */
     uint32_t span_count;
 };
 
@@ -118,23 +136,34 @@ struct dwarf {
     uint32_t unit_count, unit_room;
     struct unit_range *ranges; /* owned */
     uint32_t range_count, range_room;
-    struct dwarf_span *spare_spans; /* owned: of the unit that is read */
-    uint32_t spare_room;
+    struct reader *reader;         /* owned: of units; NULL: none was read */
     const struct dwarf_unit *last; /* what dwarf_at() found last, and where it applies */
     uint32_t last_start, last_span;
     uint64_t last_end;
 };
 
+/* What is read of each unit at once: of PART_ALTERNATE, to which few entries refer, the header;
+ * of the others also the first entry. */
+enum dwarf_part { PART_OWN, PART_SPLIT, PART_ALTERNATE };
+
 /* Lists the units of SECTIONS.  NULL: too many, or out of memory. */
 struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_SECTIONS],
-                                      const struct object_debug *like, bool split,
+                                      const struct object_debug *like, enum dwarf_part part,
                                       struct fault *fault);
 void dwarf_object_free(struct dwarf_object *object);
 
 /* The unit that the entry at OFFSET lies in; NULL: none. */
-struct dwarf_context *dwarf_object_context(struct dwarf_object *object, uint64_t offset);
+static inline struct dwarf_context *dwarf_object_context(struct dwarf_object *object,
+                                                         uint64_t offset)
+{
+    const uint32_t low = ARRAY_UPPER(object->contexts, object->context_count, offset, offset);
+    return low > 0 && offset < object->contexts[low - 1].end ? &object->contexts[low - 1] : NULL;
+}
 
-/* Reads the first entry of a unit, and from it how to read the values of its other entries. */
+/* Takes from the first entry of a unit how to read the values of its other entries. */
+void dwarf_take_root(struct dwarf_context *context, const struct dwarf_entry *root);
+
+/* Reads the first entry for that. */
 bool dwarf_context_read(struct dwarf_context *context, struct dwarf_entry *root);
 
 /* Attribute NAME of ENTRY as a number, or a text (borrowed); false or NULL: absent. */
@@ -143,9 +172,15 @@ bool dwarf_number(const struct dwarf_context *context, const struct dwarf_entry 
 const char *dwarf_text(struct dwarf_context *context, const struct dwarf_entry *entry,
                        enum dwarf_attribute_name name);
 
+/* The same for a name. In a section that ends with a NUL it is not read, so that it may have more
+ * than DWARF_TEXT_MAX bytes. */
+const char *dwarf_name_text(struct dwarf_context *context, const struct dwarf_entry *entry,
+                            enum dwarf_attribute_name name);
+
 /* The text that a value is or refers to. NULL: unreadable, or in a file that was not given: then
  * *absent is set. */
-const char *dwarf_value_text(struct dwarf_context *context, struct dwarf_value value, bool *absent);
+const char *dwarf_value_text(struct dwarf_context *context, struct dwarf_value value, bool is_name,
+                             bool *absent);
 
 /* The entry that attribute NAME of ENTRY refers to, and the unit that it is in. False: none. */
 bool dwarf_reference(struct dwarf_context *context, const struct dwarf_entry *entry,
@@ -155,6 +190,9 @@ bool dwarf_reference(struct dwarf_context *context, const struct dwarf_entry *en
 typedef void dwarf_range_fn(void *context, uint64_t low_va, uint64_t high_va);
 bool dwarf_ranges(struct dwarf_context *unit, const struct dwarf_entry *entry,
                   dwarf_range_fn *found, void *context);
+
+bool dwarf_extent_ranges(struct dwarf_context *unit, struct dwarf_extent extent,
+                         dwarf_range_fn *found, void *context);
 
 /* The offsets of a range of code; false: it is empty or not code of this image. */
 bool dwarf_is_code(const struct dwarf *dwarf, uint64_t low_va, uint64_t high_va, uint32_t *low,
@@ -182,8 +220,22 @@ static inline const char *dwarf_file_name(const struct dwarf_unit *unit, uint32_
     return number < unit->file_count ? unit->files[number] : NULL;
 }
 
-/* Fills unit->spans from ranges, in the order of the entries, and rows. */
-void dwarf_make_spans(struct dwarf *dwarf, struct dwarf_unit *unit,
+void dwarf_reader_free(struct reader *reader);
+
+struct scope_bound { /* of a range */
+    uint32_t offset;
+    uint32_t number : 31;
+    uint32_t is_low : 1;
+};
+
+struct sweep_memory {           /* kept from unit to unit */
+    struct scope_bound *bounds; /* owned: all, and as much for sorting */
+    uint32_t *heap;             /* owned */
+    uint32_t bound_room, heap_room;
+};
+
+/* Makes unit->spans of ranges, in the order of the entries, and rows. */
+void dwarf_make_spans(struct sweep_memory *memory, struct dwarf_unit *unit,
                       const struct scope_range *ranges, uint32_t range_count);
 
 #endif

@@ -42,15 +42,10 @@ static void close_top(struct open_ranges *open)
     open->heap[at] = last;
 }
 
-struct bound { /* of a range */
-    uint32_t offset;
-    uint32_t number : 31;
-    uint32_t is_low : 1;
-};
-
 /* Sorts by offset, byte by byte from the lowest; equal offsets keep their order. SPARE has as much
  * room. Returns the array that has the result. */
-static struct bound *sort_bounds(struct bound *items, struct bound *spare, uint32_t count)
+static struct scope_bound *sort_bounds(struct scope_bound *items, struct scope_bound *spare,
+                                       uint32_t count)
 {
     uint32_t differ = 0;
 
@@ -69,7 +64,7 @@ static struct bound *sort_bounds(struct bound *items, struct bound *spare, uint3
         }
         for (uint32_t i = 0; i < count; i++)
             spare[at[items[i].offset >> shift & 0xff]++] = items[i];
-        struct bound *sorted = spare;
+        struct scope_bound *sorted = spare;
         spare = items;
         items = sorted;
     }
@@ -79,7 +74,7 @@ static struct bound *sort_bounds(struct bound *items, struct bound *spare, uint3
 struct sweep {
     struct dwarf_unit *unit;
     const struct scope_range *ranges;
-    const struct bound *bounds; /* sorted */
+    const struct scope_bound *bounds; /* sorted */
     uint32_t bound_count, next_bound;
     struct open_ranges open;
     uint32_t next_row;
@@ -132,43 +127,36 @@ static bool same_span(const struct dwarf_span *a, const struct dwarf_span *b)
     return a->scope == b->scope && a->line == b->line && a->file == b->file;
 }
 
-/* Fills dwarf->spare_spans. Returns their number; 0: none, or out of memory. */
-static uint32_t find_spans(struct dwarf *dwarf, struct sweep *sweep)
+/* Fills unit->spans, which have room for one at each bound and row. */
+static void find_spans(struct dwarf_unit *unit, struct sweep *sweep)
 {
     uint32_t offset, count = 0;
 
     while (next_offset(sweep, &offset)) {
-        const struct dwarf_span span = sweep_to(sweep, offset);
-        if (count > 0 && same_span(&dwarf->spare_spans[count - 1], &span))
-            continue;
-        if (!ARRAY_ROOM(dwarf->spare_spans, dwarf->spare_room, (uint64_t)count + 1))
-            return 0;
-        dwarf->spare_spans[count++] = span;
+        unit->spans[count] = sweep_to(sweep, offset);
+        if (count == 0 || !same_span(&unit->spans[count - 1], &unit->spans[count]))
+            count++;
     }
-    return count;
+    unit->span_count = count;
 }
 
-void dwarf_make_spans(struct dwarf *dwarf, struct dwarf_unit *unit,
+void dwarf_make_spans(struct sweep_memory *memory, struct dwarf_unit *unit,
                       const struct scope_range *ranges, uint32_t count)
 {
-    const size_t room = 2 * (size_t)count + 1;
-    struct sweep sweep = {.unit = unit, .ranges = ranges, .bound_count = 2 * count};
-    struct bound *bounds = malloc(2 * room * sizeof *bounds);
+    const uint32_t bounds = 2 * count;
+    struct sweep sweep = {.unit = unit, .ranges = ranges, .bound_count = bounds};
 
-    sweep.open = (struct open_ranges){ranges, malloc(room * sizeof *sweep.open.heap), 0};
-    if (bounds != NULL && sweep.open.heap != NULL) {
-        for (uint32_t i = 0; i < count; i++) {
-            bounds[2 * (size_t)i] = (struct bound){ranges[i].low, i & INT32_MAX, true};
-            bounds[2 * (size_t)i + 1] = (struct bound){ranges[i].high, i & INT32_MAX, false};
-        }
-        sweep.bounds = sort_bounds(bounds, bounds + room, 2 * count);
-        const uint32_t found = find_spans(dwarf, &sweep);
-        unit->spans = ARENA_ARRAY(&dwarf->arena, found, struct dwarf_span);
-        if (unit->spans != NULL && found > 0) {
-            memcpy(unit->spans, dwarf->spare_spans, found * sizeof *unit->spans);
-            unit->span_count = found;
-        }
+    unit->spans = malloc((bounds + unit->row_count + 1) * sizeof *unit->spans);
+    if (unit->spans == NULL ||
+        !ARRAY_ROOM(memory->bounds, memory->bound_room, 2 * (uint64_t)bounds) ||
+        !ARRAY_ROOM(memory->heap, memory->heap_room, count))
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        memory->bounds[2 * i] = (struct scope_bound){ranges[i].low, i & INT32_MAX, true};
+        memory->bounds[2 * i + 1] = (struct scope_bound){ranges[i].high, i & INT32_MAX, false};
     }
-    free(bounds);
-    free(sweep.open.heap);
+    sweep.bounds = sort_bounds(memory->bounds, memory->bounds + bounds, bounds);
+    sweep.open = (struct open_ranges){ranges, memory->heap, 0};
+    find_spans(unit, &sweep);
+    unit->spans = ARRAY_FIT(unit->spans, unit->span_count);
 }

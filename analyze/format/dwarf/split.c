@@ -38,7 +38,7 @@ static struct dwarf_object *open_object(struct dwarf *dwarf, const struct object
                                         const struct object_bytes parts[DEBUG_SECTIONS],
                                         struct fault *fault)
 {
-    struct dwarf_object *object = dwarf_object_new(parts, debug, true, fault);
+    struct dwarf_object *object = dwarf_object_new(parts, debug, PART_SPLIT, fault);
     if (object == NULL)
         return NULL;
     object->alternate = dwarf->alternate;
@@ -48,10 +48,6 @@ static struct dwarf_object *open_object(struct dwarf *dwarf, const struct object
         return NULL;
     }
     dwarf->opened[dwarf->opened_count++] = object;
-    for (uint32_t i = 0; i < object->context_count; i++) {
-        struct dwarf_entry root;
-        (void)dwarf_context_read(&object->contexts[i], &root);
-    }
     return object;
 }
 
@@ -230,10 +226,9 @@ struct dwarf_context *dwarf_find_split(struct dwarf *dwarf, struct dwarf_context
     }
     struct dwarf_context *full =
         split->object != NULL ? dwarf_object_context(split->object, split->offset) : NULL;
-    if (full != NULL) { /* sections that are in the image */
-        full->addresses = skeleton->addresses;
+    if (full != NULL) { /* what is in the image */
+        full->linked = skeleton->object;
         full->address_base = skeleton->address_base;
-        full->old_lists = skeleton->old_lists;
         full->old_list_base = skeleton->old_list_base;
         full->base_va = skeleton->base_va;
     }

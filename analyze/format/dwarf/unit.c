@@ -5,30 +5,24 @@
 #include "base/array.h"
 #include "format/dwarf/reader.h"
 
-enum { NAME_SLOTS = 1024 };
-
-/* A scope while the unit is read: its parents come earlier. */
-struct raw_scope {
-    const char *name;
-    uint32_t around; /* number + 1; 0: a function */
-    uint32_t call_file, call_line;
-    uint32_t start;
-};
+/* BYTES_PER_SCOPE: of entries, about; fewer of C++ that is all inlined. */
+enum { NAME_SLOTS = 1024, BYTES_PER_SCOPE = 32 };
 
 struct known_name { /* of an entry that is the origin of others */
     const struct dwarf_object *object;
     uint64_t offset;
-    const char *name;
+    struct dwarf_name *names;
 };
 
 struct reader {
     struct dwarf *dwarf;
     struct dwarf_unit *unit;
-    struct raw_scope *scopes; /* owned */
+    struct dwarf_scope *scopes; /* the unit's; parents come first */
     uint32_t scope_count, scope_room;
     struct scope_range *ranges; /* owned */
     uint32_t range_count, range_room;
     bool first; /* of the current scope */
+    struct sweep_memory sweep;
     struct known_name names[NAME_SLOTS];
 };
 
@@ -65,18 +59,22 @@ static bool is_decorated_name(const char *linkage, const char *name)
     return digits[0] != '\0' && digits[strspn(digits, "0123456789")] == '\0';
 }
 
-/* The linkage name of ENTRY, otherwise its name; *linked: it is the linkage name. */
-static const char *own_name(struct dwarf_context *context, const struct dwarf_entry *entry,
-                            bool *linked)
+static const char *short_enough(const char *text)
 {
-    const char *linkage = dwarf_text(context, entry, AT_LINKAGE_NAME);
+    return text != NULL && memchr(text, 0, DWARF_TEXT_MAX) != NULL ? text : NULL;
+}
 
-    *linked = linkage != NULL;
-    if (linkage != NULL && strchr(linkage, '@') == NULL && linkage[0] != '\0' &&
-        linkage[strlen(linkage) - 1] != '_')
-        return linkage;
-    const char *name = dwarf_text(context, entry, AT_NAME);
-    return linkage == NULL || (name != NULL && is_decorated_name(linkage, name)) ? name : linkage;
+const char *dwarf_scope_name(const struct dwarf_scope *scope)
+{
+    struct dwarf_name *name = scope->names;
+
+    if (name != NULL && !name->chosen) {
+        const char *linkage = short_enough(name->linkage), *plain = short_enough(name->plain);
+        const bool use_plain =
+            linkage == NULL || (plain != NULL && is_decorated_name(linkage, plain));
+        *name = (struct dwarf_name){.linkage = use_plain ? plain : linkage, .chosen = true};
+    }
+    return name != NULL ? name->linkage : NULL;
 }
 
 /* The entry that ENTRY is an instance of, or completes. */
@@ -97,44 +95,57 @@ static bool read_origin(struct dwarf_context *from, struct dwarf_context *contex
     return good;
 }
 
-/* The linkage name, otherwise the name, of ENTRY or of its origin: follows abstract origins and
- * specifications for a few steps. ENTRY is then lost. */
-static const char *entry_name(struct dwarf_context *context, struct dwarf_entry *entry)
+/* The linkage name and the name of ENTRY or of its origin: follows abstract origins and
+ * specifications for a few steps, up to one with a linkage name. ENTRY is then lost. */
+static struct dwarf_name entry_names(struct dwarf_context *context, struct dwarf_entry *entry)
 {
-    const char *name = NULL;
+    struct dwarf_name out = {NULL, NULL, false};
 
     for (int step = 0; step < DWARF_NAME_STEPS; step++) {
-        bool linked = false;
         struct dwarf_context *to;
         uint64_t offset;
-        const char *own = own_name(context, entry, &linked);
-        if (linked || name == NULL)
-            name = own;
-        if (linked || !find_origin(context, entry, &to, &offset) ||
+        out.linkage = dwarf_name_text(context, entry, AT_LINKAGE_NAME);
+        const bool damaged = context->damaged;
+        const char *plain = dwarf_name_text(context, entry, AT_NAME);
+        if (out.linkage != NULL || out.plain == NULL)
+            out.plain = plain;
+        if (out.linkage != NULL)
+            context->damaged = damaged; /* that name is not needed */
+        if (out.linkage != NULL || !find_origin(context, entry, &to, &offset) ||
             !read_origin(context, to, offset, entry))
             break;
         context = to;
     }
-    return name;
+    return out;
 }
 
-/* The name of ENTRY; the name of an origin that several entries share is looked up once. */
-static const char *scope_name(struct reader *reader, struct dwarf_context *context,
-                              struct dwarf_entry *entry)
+static struct dwarf_name *keep_names(struct reader *reader, struct dwarf_name names)
+{
+    struct dwarf_name *kept = names.linkage != NULL || names.plain != NULL
+                                  ? ARENA_NEW(&reader->dwarf->arena, struct dwarf_name)
+                                  : NULL;
+    if (kept != NULL)
+        *kept = names;
+    return kept;
+}
+
+/* The names of ENTRY; those of an origin that several entries share are looked up once. */
+static struct dwarf_name *scope_names(struct reader *reader, struct dwarf_context *context,
+                                      struct dwarf_entry *entry)
 {
     struct dwarf_context *to;
     uint64_t offset;
 
     if (!dwarf_reference(context, entry, AT_ABSTRACT_ORIGIN, &to, &offset))
-        return entry_name(context, entry);
+        return keep_names(reader, entry_names(context, entry));
     struct known_name *known = &reader->names[(uint32_t)(offset * 0x9e3779b1u >> 7) % NAME_SLOTS];
     if (known->object != to->object || known->offset != offset) {
-        const char *name = NULL;
-        if (read_origin(context, to, offset, entry))
-            name = entry_name(to, entry);
-        *known = (struct known_name){to->object, offset, name};
+        if (!read_origin(context, to, offset, entry))
+            return NULL; /* each unit that refers to it is damaged */
+        *known =
+            (struct known_name){to->object, offset, keep_names(reader, entry_names(to, entry))};
     }
-    return known->name;
+    return known->names;
 }
 
 static void add_range(void *context, uint64_t low_va, uint64_t high_va)
@@ -164,19 +175,19 @@ static uint32_t take_entry(struct reader *reader, struct dwarf_entry *entry, uin
         return 0;
     if (!ARRAY_ROOM(reader->scopes, reader->scope_room, (uint64_t)reader->scope_count + 1))
         return around;
-    struct raw_scope *scope = &reader->scopes[reader->scope_count];
-    *scope = (struct raw_scope){.call_file = UINT32_MAX};
+    struct dwarf_scope *scope = &reader->scopes[reader->scope_count];
+    *scope = (struct dwarf_scope){.number = is_function ? 0 : around,
+                                  .ada = context->ada || reader->unit->skeleton->ada};
     const uint32_t before = reader->range_count;
     reader->first = true;
     (void)dwarf_ranges(context, entry, add_range, reader);
     if (reader->range_count == before && is_function)
         return 0; /* an inlined call without code of its own may still contain others */
-    scope->around = is_function ? 0 : around;
     if (dwarf_number(context, entry, AT_CALL_FILE, &number) && number < UINT32_MAX)
-        scope->call_file = (uint32_t)number;
+        scope->call_file = dwarf_file_name(reader->unit, (uint32_t)number);
     if (dwarf_number(context, entry, AT_CALL_LINE, &number) && number < UINT32_MAX)
         scope->call_line = (uint32_t)number;
-    scope->name = scope_name(reader, context, entry);
+    scope->names = scope_names(reader, context, entry);
     return ++reader->scope_count;
 }
 
@@ -210,7 +221,7 @@ static const uint8_t *skip_children(struct dwarf_context *context, const uint8_t
 
     for (uint32_t depth = 1; depth > 0 && at < end; at = entry.next) {
         bool whole = true;
-        if (!dwarf_entry_start(context, at, &entry) ||
+        if (!dwarf_entry_start(context, at, end, &entry) ||
             (entry.is != NULL && !dwarf_entry_skip(context, &entry, &whole)))
             return NULL;
         if (entry.is == NULL)
@@ -247,7 +258,7 @@ static void walk_entries(struct reader *reader, const struct dwarf_entry *root)
     struct dwarf_entry entry;
 
     for (uint32_t depth = root->is->has_children; depth > 0 && at != NULL && at < end;) {
-        if (!dwarf_entry_start(context, at, &entry))
+        if (!dwarf_entry_start(context, at, end, &entry))
             return;
         if (entry.is == NULL) {
             at = entry.next;
@@ -270,30 +281,18 @@ static void walk_entries(struct reader *reader, const struct dwarf_entry *root)
     }
 }
 
-/* Copies the scopes into the arena, where their addresses stay. */
+/* The scopes stay where they are from now on. */
 static struct dwarf_scope *keep_scopes(struct reader *reader)
 {
-    struct arena *arena = &reader->dwarf->arena;
-    struct dwarf_scope *scopes =
-        ARENA_ARRAY(arena, (size_t)reader->scope_count + 1, struct dwarf_scope);
+    struct dwarf_scope *scopes = ARRAY_FIT(reader->scopes, reader->scope_count);
 
-    for (uint32_t i = 0; scopes != NULL && i < reader->scope_count; i++) {
-        const struct raw_scope *raw = &reader->scopes[i];
-        scopes[i] = (struct dwarf_scope){
-            .around = raw->around != 0 ? &scopes[raw->around - 1] : NULL,
-            .name = raw->name,
-            .call_file = dwarf_file_name(reader->unit, raw->call_file),
-            .call_line = raw->call_line,
-            .start = raw->start,
-            .ada = reader->unit->full->ada || reader->unit->skeleton->ada,
-        };
-    }
+    for (uint32_t i = 0; i < reader->scope_count; i++)
+        scopes[i].around = scopes[i].number != 0 ? &scopes[scopes[i].number - 1] : NULL;
     return scopes;
 }
 
 void dwarf_read_unit(struct dwarf *dwarf, struct dwarf_unit *unit)
 {
-    struct reader *reader = calloc(1, sizeof *reader);
     struct dwarf_entry root;
 
     unit->read = true;
@@ -303,17 +302,32 @@ void dwarf_read_unit(struct dwarf *dwarf, struct dwarf_unit *unit)
             unit->full = full;
     }
     dwarf_read_lines(dwarf, unit);
+    if (dwarf->reader == NULL)
+        dwarf->reader = calloc(1, sizeof *dwarf->reader);
+    struct reader *reader = dwarf->reader;
     if (reader == NULL)
         return;
     reader->dwarf = dwarf;
     reader->unit = unit;
-    if (dwarf_context_read(unit->full, &root))
+    reader->scopes = NULL;
+    reader->scope_count = reader->scope_room = reader->range_count = 0;
+    if (dwarf_context_read(unit->full, &root)) {
+        const uint64_t about = (unit->full->end - unit->full->offset) / BYTES_PER_SCOPE;
+        (void)ARRAY_ROOM(reader->scopes, reader->scope_room, about);
+        (void)ARRAY_ROOM(reader->ranges, reader->range_room, about);
         walk_entries(reader, &root);
+    }
     unit->scopes = keep_scopes(reader);
-    if (unit->scopes != NULL)
-        dwarf_make_spans(dwarf, unit, reader->ranges, reader->range_count);
-    free(reader->scopes);
+    dwarf_make_spans(&reader->sweep, unit, reader->ranges, reader->range_count);
+}
+
+void dwarf_reader_free(struct reader *reader)
+{
+    if (reader == NULL)
+        return;
     free(reader->ranges);
+    free(reader->sweep.bounds);
+    free(reader->sweep.heap);
     free(reader);
 }
 

@@ -25,15 +25,15 @@ static bool table_number(const struct dwarf_context *context, struct object_byte
 {
     if (base > section.bytes || number >= (section.bytes - base) / bytes)
         return false;
-    *out = load_number(section.data + base + number * bytes, bytes, context->big_endian);
+    *out = load_number(section.data + base + number * bytes, bytes, context->object->big_endian);
     return true;
 }
 
 /* Address NUMBER of .debug_addr. */
 static bool address_at(const struct dwarf_context *context, uint64_t number, uint64_t *out)
 {
-    return table_number(context, context->addresses, context->address_base, number,
-                        context->format.address_bytes, out);
+    return table_number(context, context->linked->sections[DEBUG_ADDR], context->address_base,
+                        number, context->format.address_bytes, out);
 }
 
 bool dwarf_number(const struct dwarf_context *context, const struct dwarf_entry *entry,
@@ -45,7 +45,7 @@ bool dwarf_number(const struct dwarf_context *context, const struct dwarf_entry 
     const struct dwarf_value value = entry->values[name];
     return (value.form.kind == VALUE_NUMBER || value.form.kind == VALUE_SIGNED ||
             value.form.kind == VALUE_OFFSET) &&
-           dwarf_value_number(value, context->big_endian, out);
+           dwarf_value_number(value, context->object->big_endian, out);
 }
 
 static bool dwarf_address(struct dwarf_context *context, const struct dwarf_entry *entry,
@@ -58,64 +58,78 @@ static bool dwarf_address(struct dwarf_context *context, const struct dwarf_entr
         return false;
     const struct dwarf_value value = entry->values[name];
     if (value.form.kind == VALUE_ADDRESS)
-        return dwarf_value_number(value, context->big_endian, out);
+        return dwarf_value_number(value, context->object->big_endian, out);
     if (value.form.kind != VALUE_ADDRESS_INDEX)
         return false;
-    const bool good =
-        dwarf_value_number(value, context->big_endian, &number) && address_at(context, number, out);
+    const bool good = dwarf_value_number(value, context->object->big_endian, &number) &&
+                      address_at(context, number, out);
     context->damaged = context->damaged || !good;
     return good;
 }
 
 /* A text of a section; NULL: OFFSET is outside, or no NUL follows. */
-static const char *text_at(struct object_bytes section, uint64_t offset)
+static const char *text_at(struct object_bytes section, uint64_t offset, bool is_name)
 {
     const uint64_t left = offset < section.bytes ? section.bytes - offset : 0;
-    const uint8_t *at = left > 0 ? section.data + offset : NULL;
 
-    if (at == NULL ||
-        memchr(at, 0, (size_t)(left < DWARF_TEXT_MAX ? left : DWARF_TEXT_MAX)) == NULL)
+    if (left == 0)
         return NULL;
-    return (const char *)at;
+    const uint8_t *at = section.data + offset;
+    const bool ends = (is_name && at[left - 1] == 0) ||
+                      memchr(at, 0, (size_t)(left < DWARF_TEXT_MAX ? left : DWARF_TEXT_MAX));
+    return ends ? (const char *)at : NULL;
 }
 
-const char *dwarf_value_text(struct dwarf_context *context, struct dwarf_value value, bool *absent)
+const char *dwarf_value_text(struct dwarf_context *context, struct dwarf_value value, bool is_name,
+                             bool *absent)
 {
     const struct dwarf_object *object = context->object, *alternate = object->alternate;
     uint64_t number, offset;
 
     if (value.form.kind == VALUE_STRING)
         return (const char *)value.at;
-    if (!dwarf_value_number(value, context->big_endian, &number))
+    if (!dwarf_value_number(value, context->object->big_endian, &number))
         return NULL;
     switch (value.form.kind) {
     case VALUE_STR:
-        return text_at(object->sections[DEBUG_STR], number);
+        return text_at(object->sections[DEBUG_STR], number, is_name);
     case VALUE_LINE_STR:
-        return text_at(object->sections[DEBUG_LINE_STR], number);
+        return text_at(object->sections[DEBUG_LINE_STR], number, is_name);
     case VALUE_STR_INDEX:
-        return table_number(context, context->string_offsets, context->string_base, number,
-                            context->format.offset_bytes, &offset)
-                   ? text_at(context->strings, offset)
+        return table_number(context, object->sections[DEBUG_STR_OFFSETS], context->string_base,
+                            number, context->format.offset_bytes, &offset)
+                   ? text_at(object->sections[DEBUG_STR], offset, is_name)
                    : NULL;
     case VALUE_STR_ALTERNATE:
         *absent = alternate == NULL;
-        return *absent ? NULL : text_at(alternate->sections[DEBUG_STR], number);
+        return *absent ? NULL : text_at(alternate->sections[DEBUG_STR], number, is_name);
     default:
         return NULL;
     }
 }
 
-const char *dwarf_text(struct dwarf_context *context, const struct dwarf_entry *entry,
-                       enum dwarf_attribute_name name)
+static const char *attribute_text(struct dwarf_context *context, const struct dwarf_entry *entry,
+                                  enum dwarf_attribute_name name, bool is_name)
 {
     bool absent = false;
 
     if (!entry_has(entry, name))
         return NULL;
-    const char *text = dwarf_value_text(context, entry->values[name], &absent);
+    const char *text = dwarf_value_text(context, entry->values[name], is_name, &absent);
     context->damaged = context->damaged || (text == NULL && !absent);
     return text;
+}
+
+const char *dwarf_text(struct dwarf_context *context, const struct dwarf_entry *entry,
+                       enum dwarf_attribute_name name)
+{
+    return attribute_text(context, entry, name, false);
+}
+
+const char *dwarf_name_text(struct dwarf_context *context, const struct dwarf_entry *entry,
+                            enum dwarf_attribute_name name)
+{
+    return attribute_text(context, entry, name, true);
 }
 
 bool dwarf_reference(struct dwarf_context *context, const struct dwarf_entry *entry,
@@ -132,7 +146,7 @@ bool dwarf_reference(struct dwarf_context *context, const struct dwarf_entry *en
         return false;
     bool good = value.form.kind >= VALUE_REFERENCE &&
                 value.form.kind <= VALUE_REFERENCE_ALTERNATE &&
-                dwarf_value_number(value, context->big_endian, offset);
+                dwarf_value_number(value, context->object->big_endian, offset);
     if (value.form.kind == VALUE_REFERENCE)
         *offset += context->start;
     *to = object == context->object && *offset >= context->offset && *offset < context->end
@@ -168,20 +182,55 @@ static void read_bases(struct dwarf_context *context, const struct dwarf_entry *
         context->ada = number == LANGUAGE_ADA83 || number == LANGUAGE_ADA95;
 }
 
+/* What ENTRY states of its code. */
+static struct dwarf_extent extent_of(struct dwarf_context *context, const struct dwarf_entry *entry)
+{
+    struct dwarf_extent out = {EXTENT_UNSTATED, 0, 0};
+
+    if (entry_has(entry, AT_RANGES)) {
+        const struct dwarf_value value = entry->values[AT_RANGES];
+        const bool good = dwarf_value_number(value, context->object->big_endian, &out.low);
+        out.kind = EXTENT_EMPTY;
+        if (value.form.kind == VALUE_LIST_INDEX) {
+            out.kind = EXTENT_INDEX;
+            out.low = good ? out.low : UINT64_MAX;
+        } else if (good && (value.form.kind == VALUE_OFFSET || value.form.kind == VALUE_NUMBER)) {
+            out.kind = EXTENT_LIST;
+        }
+    } else if (dwarf_address(context, entry, AT_LOW_PC, &out.low)) {
+        if (dwarf_address(context, entry, AT_HIGH_PC, &out.high)) {
+            out.kind = EXTENT_RANGE;
+        } else if (dwarf_number(context, entry, AT_HIGH_PC, &out.high)) {
+            out.kind = EXTENT_RANGE;
+            out.high += out.low;
+        }
+    }
+    return out;
+}
+
+void dwarf_take_root(struct dwarf_context *context, const struct dwarf_entry *root)
+{
+    if (context->bases_read)
+        return;
+    read_bases(context, root);
+    context->bases_read = true;
+    context->tag = root->is->tag;
+    context->extent = extent_of(context, root);
+}
+
 bool dwarf_context_read(struct dwarf_context *context, struct dwarf_entry *root)
 {
     if (!dwarf_entry_at(context, context->offset, root))
         return false;
-    if (!context->bases_read)
-        read_bases(context, root);
-    context->bases_read = true;
+    dwarf_take_root(context, root);
     return true;
 }
 
 /* Whether another entry may be read: no list is shared by many, so the sum of all has a bound. */
 static bool may_read(struct dwarf_context *unit, uint32_t number)
 {
-    const uint64_t bytes = (uint64_t)unit->lists.bytes + unit->old_lists.bytes;
+    const uint64_t bytes = (uint64_t)unit->object->sections[DEBUG_RNGLISTS].bytes +
+                           unit->linked->sections[DEBUG_RANGES].bytes;
     return number < DWARF_LIST_MAX &&
            unit->object->list_entries++ < DWARF_SHARED * (bytes + DWARF_SHARED_LEAST);
 }
@@ -192,7 +241,8 @@ static void old_ranges(struct dwarf_context *unit, uint64_t offset, dwarf_range_
 {
     const uint32_t bytes = unit->format.address_bytes;
     const uint64_t last = bytes == 4 ? UINT32_MAX : UINT64_MAX;
-    struct dwarf_cursor c = cursor_over(unit->old_lists, offset, unit->big_endian);
+    struct dwarf_cursor c =
+        cursor_over(unit->linked->sections[DEBUG_RANGES], offset, unit->object->big_endian);
     uint64_t base = unit->base_va;
 
     for (uint32_t i = 0; may_read(unit, i); i++) {
@@ -263,7 +313,8 @@ static bool list_entry(struct dwarf_context *unit, struct dwarf_cursor *c, uint6
 static void new_ranges(struct dwarf_context *unit, uint64_t offset, dwarf_range_fn *found,
                        void *context)
 {
-    struct dwarf_cursor c = cursor_over(unit->lists, offset, unit->big_endian);
+    struct dwarf_cursor c =
+        cursor_over(unit->object->sections[DEBUG_RNGLISTS], offset, unit->object->big_endian);
     uint64_t base = unit->base_va, low, high;
 
     for (uint32_t i = 0; may_read(unit, i); i++) {
@@ -277,44 +328,37 @@ static void new_ranges(struct dwarf_context *unit, uint64_t offset, dwarf_range_
     unit->damaged = true;
 }
 
-static void attribute_ranges(struct dwarf_context *unit, struct dwarf_value value,
-                             dwarf_range_fn *found, void *context)
+bool dwarf_extent_ranges(struct dwarf_context *unit, struct dwarf_extent extent,
+                         dwarf_range_fn *found, void *context)
 {
-    uint64_t number, place;
-    const bool good = dwarf_value_number(value, unit->big_endian, &number);
+    uint64_t place = extent.low;
 
-    if (value.form.kind == VALUE_LIST_INDEX) {
-        if (good && table_number(unit, unit->lists, unit->list_base, number,
-                                 unit->format.offset_bytes, &place))
+    switch (extent.kind) {
+    case EXTENT_RANGE:
+        found(context, extent.low, extent.high);
+        break;
+    case EXTENT_INDEX:
+        if (table_number(unit, unit->object->sections[DEBUG_RNGLISTS], unit->list_base, extent.low,
+                         unit->format.offset_bytes, &place))
             new_ranges(unit, unit->list_base + place, found, context);
         else
             unit->damaged = true;
-    } else if (good && (value.form.kind == VALUE_OFFSET || value.form.kind == VALUE_NUMBER)) {
+        break;
+    case EXTENT_LIST:
         if (unit->format.version >= 5) /* DWARF 2 and 3 have no form for offsets */
-            new_ranges(unit, number, found, context);
+            new_ranges(unit, place, found, context);
         else
-            old_ranges(unit, number + (unit->object->is_split ? unit->old_list_base : 0), found,
+            old_ranges(unit, place + (unit->object->is_split ? unit->old_list_base : 0), found,
                        context);
+        break;
+    default:
+        break;
     }
+    return extent.kind != EXTENT_UNSTATED;
 }
 
 bool dwarf_ranges(struct dwarf_context *unit, const struct dwarf_entry *entry,
                   dwarf_range_fn *found, void *context)
 {
-    uint64_t low, high;
-
-    if (entry_has(entry, AT_RANGES)) {
-        attribute_ranges(unit, entry->values[AT_RANGES], found, context);
-        return true;
-    }
-    if (!dwarf_address(unit, entry, AT_LOW_PC, &low))
-        return false;
-    if (dwarf_address(unit, entry, AT_HIGH_PC, &high)) {
-        found(context, low, high);
-        return true;
-    }
-    if (!dwarf_number(unit, entry, AT_HIGH_PC, &high))
-        return false;
-    found(context, low, low + high);
-    return true;
+    return dwarf_extent_ranges(unit, extent_of(unit, entry), found, context);
 }

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "base/files.h"
 
 struct object_bytes {
     const uint8_t *data; /* NULL: there is none */
@@ -43,6 +44,7 @@ struct object_debug {
     uint64_t base_va;                          /* the address that offset 0 belongs to */
     const struct object_range *code;           /* sorted; where code can be */
     uint32_t code_count;
+    const struct file_peek *peek; /* borrowed while DWARF is opened; NULL: none */
     uint8_t address_bytes;
     bool big_endian;
 };
