@@ -126,6 +126,7 @@ void dwarf_close(struct dwarf *dwarf)
         free(dwarf->units[i].spans);
     }
     dwarf_reader_free(dwarf->reader);
+    free(dwarf->splits);
     free(dwarf->units);
     free(dwarf->ranges);
     arena_free(&dwarf->arena);

@@ -33,8 +33,8 @@ enum {
 struct dwarf_object;
 struct reader;
 
-/* The names of one entry or several, from dwarf_name_text(). Which is used is known when it is
- * asked for, since their texts lie far apart: then it is in LINKAGE. */
+/* The names of one entry or several, of texts that may be too long. Which is used is known when it
+ * is asked for, since their texts lie far apart: then it is in LINKAGE. */
 struct dwarf_name {
     const char *linkage, *plain; /* NULL: none */
     bool chosen;
@@ -130,7 +130,7 @@ struct dwarf {
     struct dwarf_object *object, *alternate;
     struct dwarf_object **opened; /* owned: of split units */
     uint32_t opened_count, opened_room;
-    struct dwarf_split *splits; /* in the arena, by id */
+    struct dwarf_split *splits; /* owned, by id */
     uint32_t split_count, split_room;
     struct dwarf_unit *units; /* owned */
     uint32_t unit_count, unit_room;
@@ -166,16 +166,13 @@ void dwarf_take_root(struct dwarf_context *context, const struct dwarf_entry *ro
 /* Reads the first entry for that. */
 bool dwarf_context_read(struct dwarf_context *context, struct dwarf_entry *root);
 
-/* Attribute NAME of ENTRY as a number, or a text (borrowed); false or NULL: absent. */
+/* Attribute NAME of ENTRY as a number, or a text (borrowed); false or NULL: absent. A name in a
+ * section that ends with a NUL is not looked at, so that it may have more than DWARF_TEXT_MAX
+ * bytes. */
 bool dwarf_number(const struct dwarf_context *context, const struct dwarf_entry *entry,
                   enum dwarf_attribute_name name, uint64_t *out);
 const char *dwarf_text(struct dwarf_context *context, const struct dwarf_entry *entry,
                        enum dwarf_attribute_name name);
-
-/* The same for a name. In a section that ends with a NUL it is not read, so that it may have more
- * than DWARF_TEXT_MAX bytes. */
-const char *dwarf_name_text(struct dwarf_context *context, const struct dwarf_entry *entry,
-                            enum dwarf_attribute_name name);
 
 /* The text that a value is or refers to. NULL: unreadable, or in a file that was not given: then
  * *absent is set. */

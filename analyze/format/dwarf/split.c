@@ -19,18 +19,12 @@ static struct dwarf_split *add_split(struct dwarf *dwarf, uint64_t id, struct fa
         fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "units of split DWARF");
         return NULL;
     }
-    if (dwarf->split_count == dwarf->split_room) {
-        struct dwarf_split *wider = arena_reserve(&dwarf->arena, dwarf->splits, &dwarf->split_room,
-                                                  (uint64_t)dwarf->split_room + 1, sizeof *wider);
-        if (wider == NULL) {
-            fault_no_memory(fault, "units of split DWARF");
-            return NULL;
-        }
-        dwarf->splits = wider;
+    if (!ARRAY_ROOM(dwarf->splits, dwarf->split_room, dwarf->split_count + 1)) {
+        fault_no_memory(fault, "units of split DWARF");
+        return NULL;
     }
     struct dwarf_split *split = &dwarf->splits[dwarf->split_count++];
-    memset(split, 0, sizeof *split);
-    split->id = id;
+    *split = (struct dwarf_split){.id = id};
     return split;
 }
 
@@ -54,18 +48,13 @@ static struct dwarf_object *open_object(struct dwarf *dwarf, const struct object
 /* The section that a column of the index describes; DEBUG_SECTIONS: one that is not read. */
 static enum debug_section column_section(uint64_t number, uint64_t version)
 {
-    switch (number) {
-    case 1:
+    if (number == 1)
         return DEBUG_INFO;
-    case 3:
+    if (number == 3)
         return DEBUG_ABBREV;
-    case 6:
+    if (number == 6)
         return DEBUG_STR_OFFSETS;
-    case 8:
-        return version >= 5 ? DEBUG_RNGLISTS : DEBUG_SECTIONS;
-    default:
-        return DEBUG_SECTIONS;
-    }
+    return number == 8 && version >= 5 ? DEBUG_RNGLISTS : DEBUG_SECTIONS;
 }
 
 /* A number of BYTES bytes at OFFSET of a section; false: outside. */
@@ -87,15 +76,17 @@ struct unit_index {
 static bool read_index(const struct object_debug *debug, struct unit_index *out)
 {
     const struct object_bytes bytes = debug->split[DEBUG_UNIT_INDEX];
-    const bool big = debug->big_endian;
-    uint64_t word = 0, half = 0;
+    struct dwarf_cursor c = cursor_over(bytes, 0, debug->big_endian);
 
     out->bytes = bytes;
-    out->big_endian = big;
-    if (!number_at(bytes, 0, 4, big, &word) || !number_at(bytes, 0, 2, big, &half) ||
-        !number_at(bytes, 4, 4, big, &out->columns) || !number_at(bytes, 8, 4, big, &out->units) ||
-        !number_at(bytes, 12, 4, big, &out->slots))
+    out->big_endian = debug->big_endian;
+    const uint64_t word = cursor_fixed(&c, 4);
+    out->columns = cursor_fixed(&c, 4);
+    out->units = cursor_fixed(&c, 4);
+    out->slots = cursor_fixed(&c, 4);
+    if (c.failed)
         return false;
+    const uint64_t half = load_number(bytes.data, 2, debug->big_endian);
     out->version = word == 2 ? 2 : half;
     if ((out->version != 2 && out->version != 5) || out->columns > INDEX_COLUMNS_MAX ||
         out->units > DWARF_UNITS_MAX || out->slots > 4 * (uint64_t)DWARF_UNITS_MAX)

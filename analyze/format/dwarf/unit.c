@@ -97,36 +97,27 @@ static bool read_origin(struct dwarf_context *from, struct dwarf_context *contex
 
 /* The linkage name and the name of ENTRY or of its origin: follows abstract origins and
  * specifications for a few steps, up to one with a linkage name. ENTRY is then lost. */
-static struct dwarf_name entry_names(struct dwarf_context *context, struct dwarf_entry *entry)
+static struct dwarf_name *entry_names(struct arena *keep, struct dwarf_context *context,
+                                      struct dwarf_entry *entry)
 {
-    struct dwarf_name out = {NULL, NULL, false};
+    struct dwarf_name *out = ARENA_NEW(keep, struct dwarf_name);
 
-    for (int step = 0; step < DWARF_NAME_STEPS; step++) {
+    for (int step = 0; out != NULL && step < DWARF_NAME_STEPS; step++) {
         struct dwarf_context *to;
         uint64_t offset;
-        out.linkage = dwarf_name_text(context, entry, AT_LINKAGE_NAME);
-        const bool damaged = context->damaged;
-        const char *plain = dwarf_name_text(context, entry, AT_NAME);
-        if (out.linkage != NULL || out.plain == NULL)
-            out.plain = plain;
-        if (out.linkage != NULL)
+        out->linkage = dwarf_text(context, entry, AT_LINKAGE_NAME);
+        const bool damaged = context->damaged, linked = out->linkage != NULL;
+        const char *plain = dwarf_text(context, entry, AT_NAME);
+        if (linked || out->plain == NULL)
+            out->plain = plain;
+        if (linked)
             context->damaged = damaged; /* that name is not needed */
-        if (out.linkage != NULL || !find_origin(context, entry, &to, &offset) ||
+        if (linked || !find_origin(context, entry, &to, &offset) ||
             !read_origin(context, to, offset, entry))
             break;
         context = to;
     }
     return out;
-}
-
-static struct dwarf_name *keep_names(struct reader *reader, struct dwarf_name names)
-{
-    struct dwarf_name *kept = names.linkage != NULL || names.plain != NULL
-                                  ? ARENA_NEW(&reader->dwarf->arena, struct dwarf_name)
-                                  : NULL;
-    if (kept != NULL)
-        *kept = names;
-    return kept;
 }
 
 /* The names of ENTRY; those of an origin that several entries share are looked up once. */
@@ -137,13 +128,13 @@ static struct dwarf_name *scope_names(struct reader *reader, struct dwarf_contex
     uint64_t offset;
 
     if (!dwarf_reference(context, entry, AT_ABSTRACT_ORIGIN, &to, &offset))
-        return keep_names(reader, entry_names(context, entry));
+        return entry_names(&reader->dwarf->arena, context, entry);
     struct known_name *known = &reader->names[(uint32_t)(offset * 0x9e3779b1u >> 7) % NAME_SLOTS];
     if (known->object != to->object || known->offset != offset) {
         if (!read_origin(context, to, offset, entry))
             return NULL; /* each unit that refers to it is damaged */
         *known =
-            (struct known_name){to->object, offset, keep_names(reader, entry_names(to, entry))};
+            (struct known_name){to->object, offset, entry_names(&reader->dwarf->arena, to, entry)};
     }
     return known->names;
 }
@@ -191,27 +182,14 @@ static uint32_t take_entry(struct reader *reader, struct dwarf_entry *entry, uin
     return ++reader->scope_count;
 }
 
-static bool may_hold_code(uint16_t tag)
-{
-    switch (tag) {
-    case TAG_SUBPROGRAM:
-    case TAG_INLINED_SUBROUTINE:
-    case TAG_LEXICAL_BLOCK:
-    case TAG_TRY_BLOCK:
-    case TAG_CATCH_BLOCK:
-    case TAG_WITH_STMT:
-    case TAG_NAMESPACE:
-    case TAG_MODULE:
-    case TAG_CLASS_TYPE:
-    case TAG_STRUCTURE_TYPE:
-    case TAG_UNION_TYPE:
-    case TAG_ENUMERATION_TYPE:
-    case TAG_INTERFACE_TYPE:
-        return true;
-    default:
-        return false;
-    }
-}
+/* Tags of entries that may hold code. */
+static const uint64_t with_code =
+    UINT64_C(1) << TAG_SUBPROGRAM | UINT64_C(1) << TAG_INLINED_SUBROUTINE |
+    UINT64_C(1) << TAG_LEXICAL_BLOCK | UINT64_C(1) << TAG_TRY_BLOCK |
+    UINT64_C(1) << TAG_CATCH_BLOCK | UINT64_C(1) << TAG_WITH_STMT | UINT64_C(1) << TAG_NAMESPACE |
+    UINT64_C(1) << TAG_MODULE | UINT64_C(1) << TAG_CLASS_TYPE | UINT64_C(1) << TAG_STRUCTURE_TYPE |
+    UINT64_C(1) << TAG_UNION_TYPE | UINT64_C(1) << TAG_ENUMERATION_TYPE |
+    UINT64_C(1) << TAG_INTERFACE_TYPE;
 
 /* Skips the children of an entry, and theirs; AT is the first. NULL: they are damaged. */
 static const uint8_t *skip_children(struct dwarf_context *context, const uint8_t *at)
@@ -265,7 +243,8 @@ static void walk_entries(struct reader *reader, const struct dwarf_entry *root)
             depth--;
             continue;
         }
-        const bool has_children = entry.is->has_children, enters = may_hold_code(entry.is->tag);
+        const bool has_children = entry.is->has_children,
+                   enters = entry.is->tag < 64 && (with_code >> entry.is->tag & 1) != 0;
         uint32_t inside = around[depth];
         bool whole = false;
         if (enters)

@@ -108,28 +108,17 @@ const char *dwarf_value_text(struct dwarf_context *context, struct dwarf_value v
     }
 }
 
-static const char *attribute_text(struct dwarf_context *context, const struct dwarf_entry *entry,
-                                  enum dwarf_attribute_name name, bool is_name)
+const char *dwarf_text(struct dwarf_context *context, const struct dwarf_entry *entry,
+                       enum dwarf_attribute_name name)
 {
     bool absent = false;
 
     if (!entry_has(entry, name))
         return NULL;
-    const char *text = dwarf_value_text(context, entry->values[name], is_name, &absent);
+    const char *text = dwarf_value_text(context, entry->values[name],
+                                        name == AT_NAME || name == AT_LINKAGE_NAME, &absent);
     context->damaged = context->damaged || (text == NULL && !absent);
     return text;
-}
-
-const char *dwarf_text(struct dwarf_context *context, const struct dwarf_entry *entry,
-                       enum dwarf_attribute_name name)
-{
-    return attribute_text(context, entry, name, false);
-}
-
-const char *dwarf_name_text(struct dwarf_context *context, const struct dwarf_entry *entry,
-                            enum dwarf_attribute_name name)
-{
-    return attribute_text(context, entry, name, true);
 }
 
 bool dwarf_reference(struct dwarf_context *context, const struct dwarf_entry *entry,
