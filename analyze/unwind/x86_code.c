@@ -225,6 +225,18 @@ bool unwind_x86_epilogue(struct unwind_walker *w, struct pdb *pdb)
     return true;
 }
 
+/* True at the first instruction of a function, as the call that returns to RETURN_VA shows: it
+ * names the pc, or it goes through a register or memory and the first instruction, FIRST, saves
+ * ebp. */
+static bool is_entry(const struct unwind_walker *w, uint8_t first, uint32_t return_va)
+{
+    uint8_t call[5];
+    if (!unwind_is_return(w, return_va) ||
+        !w->process->read(w->process->self, return_va - sizeof call, call, sizeof call))
+        return false;
+    return call[0] == 0xe8 ? return_va + load_u32(call + 1) == (uint32_t)w->regs.pc : first == 0x55;
+}
+
 bool unwind_x86_prologue(struct unwind_walker *w)
 {
     uint8_t code[3] = {0}, before = 0;
@@ -241,10 +253,10 @@ bool unwind_x86_prologue(struct unwind_walker *w)
         if (!unwind_read_u32(process, slot, &ebp))
             return false;
         slot += 4;
-    } else if (!pushes) {
-        return false;
+        pushes = true;
     }
-    if (!unwind_read_u32(process, slot, &pc) || (pc != 0 && !unwind_is_return(w, pc)))
+    if (!unwind_read_u32(process, slot, &pc) ||
+        (pushes ? pc != 0 && !unwind_is_return(w, pc) : !is_entry(w, code[0], pc)))
         return false;
     w->frame->where = WHERE_PROLOGUE;
     w->frame->return_slot_va = slot;

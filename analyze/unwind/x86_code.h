@@ -18,7 +18,8 @@ uint32_t unwind_x86_pushes(const struct unwind_walker *w, uint64_t from_va);
 bool unwind_x86_pushed(const struct unwind_walker *w, uint64_t start_va, uint32_t *bytes,
                        uint32_t *ebp_at);
 
-/* Leaves a frame whose pc is in `push ebp; mov ebp, esp`. False: the pc is elsewhere. */
+/* Leaves a frame whose pc is in `push ebp; mov ebp, esp`, or at a function's first instruction, as
+ * the call that led there shows. False: the pc is elsewhere. */
 bool unwind_x86_prologue(struct unwind_walker *w);
 
 #endif

@@ -205,10 +205,10 @@ TEST(x86_epilogues_and_prologues_are_known_by_sight)
 {
     static const struct {
         const char *name;
-        uint8_t code[12];
-        uint32_t at;    /* offset of the pc in the code */
-        int32_t slot;   /* of the return address, in 4-byte words from sp; < 0: must not match */
-        uint32_t taken; /* number of words popped from the stack */
+        uint8_t code[12]; /* the last five, unless 0: what is before the return address */
+        uint32_t at;      /* offset of the pc in the code */
+        int32_t slot;     /* of the return address, in 4-byte words from sp; < 0: must not match */
+        uint32_t taken;   /* number of words popped from the stack */
         bool prologue;
     } rows[] = {
         {"ret", {0xc3}, 0, 0, 1, false},
@@ -226,16 +226,21 @@ TEST(x86_epilogues_and_prologues_are_known_by_sight)
         {"at push ebp", {0x55, 0x8b, 0xec}, 0, 0, 1, true},
         {"at mov ebp, esp", {0x55, 0x89, 0xe5, 0}, 1, 1, 2, true},
         {"after both", {0x55, 0x8b, 0xec, 0x90, 0x90, 0x90}, 3, -1, 0, true},
+        {"push ebp", {0x55, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xd2}, 0, 0, 1, true},
+        {"push ebp, an argument", {0x55, 0xff, 0xd2}, 0, 0, 0, true},
+        {"a named entry", {0x83, 0, 0, 0, 0, 0, 0, 0xe8, 0, 0xfc, 0xff, 0xff}, 0, 0, 1, true},
+        {"no entry", {0x83, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xd2}, 0, 0, 0, true},
     };
     static struct world w;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct unwind_frame frame;
-        const uint8_t call[] = {0xe8, 0, 0, 0, 0};
+        static const uint8_t here[5] = {0xe8};
+        const uint8_t *call = rows[i].code + sizeof rows[i].code - sizeof here;
         test_row(rows[i].name);
         world_init(&w, PE_MACHINE_X86);
         w.module.base_va = 0x400000; /* must fit in 32 bits */
         world_put(&w, BEGIN, rows[i].code, sizeof(rows[i].code));
-        world_put(&w, 0x1500 - 5, call, sizeof(call));
+        world_put(&w, 0x1500 - 5, call[0] != 0 || call[4] != 0 ? call : here, sizeof here);
         struct unwind_walker walker =
             world_walker(&w, CPU_X86, BEGIN + rows[i].at, SP, PC_INTERRUPTED, &frame);
         walker.regs.pc = w.module.base_va + BEGIN + rows[i].at;
@@ -247,7 +252,7 @@ TEST(x86_epilogues_and_prologues_are_known_by_sight)
         uint64_t sp = walker.regs.sp;
         bool left =
             rows[i].prologue ? unwind_x86_prologue(&walker) : unwind_x86_epilogue(&walker, NULL);
-        CHECK_EQ(left, rows[i].slot >= 0);
+        CHECK_EQ(left, rows[i].taken > 0);
         CHECK_HEX(walker.regs.sp, sp + 4 * (uint64_t)rows[i].taken);
         if (left)
             CHECK_HEX(walker.regs.pc, 0x401500);
