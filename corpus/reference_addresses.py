@@ -46,7 +46,7 @@ RULES = {
         "file": codeview("CV_DebugSLinesFileBlockHeader_t"), "line": codeview("CV_Line_t"), "function": codeview("S_GPROC32, S_LPROC32")},
 }
 WITNESSES = {"llvm": "llvm-symbolizer 19.1.7", "bfd": "addr2line of binutils 2.40", "gdb": "GDB 13.1", "elfutils": "eu-addr2line of elfutils 0.188",
-             "dia": "Microsoft's DIA 14.51.36231", "marks": "stated by the program (its marks)"}
+             "dia": "Microsoft's DIA 14.51.36231", "dia-44": "Microsoft's DIA 14.44.35215.100", "marks": "stated by the program (its marks)"}
 # First words of C functions whose shape has another name.
 SHAPES = {"plain": "plain", "callee": "plain", "rare": "plain", "after": "plain", "inline": "inline", "chain": "inline-chain", "twice": "inline-twice",
           "siblings": "inline-siblings", "call": "call-in-inline", "ranges": "ranges", "cold": "cold-part", "macro": "macro", "loop": "loop",
@@ -73,6 +73,8 @@ def without_parameters(name):
 
 
 SHAPES_C = (programs.SOURCES / "shapes.c").read_text(encoding="utf-8").splitlines()
+ANONYMOUS = ("`anonymous namespace'", "(anonymous namespace)")
+NO_LINES = (0xF00F00, 0xFEEFEE)  # Microsoft's marks of code that a debugger steps over, or into
 FOLDED = ("folded_one", "folded_two")
 FOLDED_SECOND = SHAPES_C.index("API int folded_two(int a)") + 1
 FOLDED_STEP = FOLDED_SECOND - SHAPES_C.index("API int folded_one(int a)") - 1
@@ -98,6 +100,8 @@ class Names:
                 forms[name].append(form)
         for name in names:
             forms[name] += [re.sub(r"::h[0-9a-f]{16}$", "", form) for form in forms[name] if re.search(r"::h[0-9a-f]{16}$", form)]
+            forms[name] += [re.sub(r"\?A0x[0-9a-f]{8}(?=::)", space, form) for form in forms[name] if "?A0x" in form for space in ANONYMOUS]
+            forms[name] += [form.replace("deleting dtor'", "deleting destructor'") for form in forms[name] if "deleting dtor'" in form]
             forms[name] += [without_parameters(form) for form in forms[name]]
             if name.startswith("_") and name[1:2] not in ("Z", "R"):
                 forms[name].append(name[1:])  # the symbol of a C function of 32-bit Windows
@@ -151,7 +155,7 @@ def choices(program, folder):
     rows, starts = collections.defaultdict(set), set()
     if program.capability == "addresses.pdb":
         return {}, []
-    file = folder / (program.symbols if program.symbols and program.symbols.endswith(".debug") else program.image)
+    file = folder / (program.symbols if program.symbols and program.symbols.endswith((".debug", ".dylib")) else program.image)
     base = readers.address_files.base(folder / program.image)
     for line in readers.run("llvm-dwarfdump-19", "--debug-line", file, stderr=subprocess.DEVNULL).splitlines():
         if (row := re.match(r"0x([0-9a-f]{16})\s+(\d+)\s+\d+\s+(\d+)", line)) and "end_sequence" not in line:
@@ -175,12 +179,28 @@ class Judge:
         self.marks = readers.marks(program, folder) if "-gno-inline-line-tables" not in program.flags else {}
         self.answers = readers.asked(program, folder, [rva for rva, _ in self.instructions])
         self.several, self.starts = choices(program, folder)
+        self.folded = self.names_of_folded() if program.published else {}
+        names.learn(name for found in self.folded.values() for name in found)
         self.short = {} if program.capability == "addresses.pdb" else readers.by_llvm(self.image, [rva for rva, _ in self.instructions], "--functions=short")
-        self.symbols = readers.functions(self.image) if not program.windows else \
+        self.symbols = readers.functions(self.image) if not program.windows and "mach-o" not in program.needs else \
             self.procedures() if program.capability == "addresses.pdb" else readers.by_dwarf(folder / (program.symbols or program.image))
         names.learn(frame["function"] for answers in (*self.answers.values(), self.short) for frames in answers.values() for frame in frames)
         names.learn(name for _, _, name in self.symbols)
         names.learn(name[1:] for name in list(names.known) if name.startswith("__Z"))
+
+    def names_of_folded(self):
+        """{start: names} of functions, none where the linker did not fold it with others, by the PDB's procedures and public symbols."""
+        symbols, public, own = self.folder / self.program.symbols, collections.defaultdict(set), collections.defaultdict(set)
+        text = readers.run("llvm-pdbutil-19", "dump", "-publics", symbols)
+        for name, at in re.findall(r"S_PUB32 .*`(.*)`\n +flags = .*, addr = 0001:(\d+)", text):
+            public[0x1000 + int(at)].add(name)
+        for (_, _, name), (start, _) in programs.procedures(symbols).items():
+            own[start].add(name)
+        return {start: sorted(own[start] | public[start]) if max(len(own[start]), len(public[start])) > 1 else [] for start in {*own, *public}}
+
+    def names_at(self, rva):
+        start = max((start for start in self.folded if start <= rva), default=None)
+        return self.folded.get(start, [])
 
     def procedures(self):
         """As readers.functions(), of an image without symbols: what DIA, where it was asked, calls one function."""
@@ -222,9 +242,11 @@ class Judge:
         chosen = not any(len(votes[key]) == len(votes[best]) for key in others)
         doubt = any("last" in frame for frame in self.answers.get("dia", {}).get(rva, ()))
         doubt |= self.several_rows(rva) and any(key and best and key[0][1:] != best[0][1:] for key in others)
+        if best and best[0][2] in NO_LINES:
+            return "may", [best, ((best[0][0], None, None), *best[1:])], votes[best]
         if "icf" in str(self.program.link) and best and best[-1][0] in FOLDED and best[-1][2]:
             return "may", [best, self.other_lines(best)], votes[best]
-        if len(votes[best]) >= 2 and chosen and not doubt and is_complete(best):
+        if len(votes[best]) >= 2 and chosen and not doubt and is_complete(best) and not self.names_at(rva):
             return "must", [best], votes[best]
         return "may", [key for key in votes if "marks" not in votes.get(best, ()) or key == best] if not doubt else list(votes), sorted({w for ws in votes.values() for w in ws})
 
@@ -248,10 +270,11 @@ class Judge:
                     if self.names.bare(frame["function"]) == row[0]:
                         found += self.names.forms(frame["function"])
             if depth == len(key) - 1:
+                found += [form for name in self.names_at(rva) for form in self.names.forms(name) if form == without_parameters(form) and "public: " not in form]
                 for start, end, name in self.symbols:
                     if start <= rva < end and name:
                         found += self.names.forms(name)
-                if self.program.windows and self.program.processor == "x86":  # symbols of C and C++ begin with another _
+                if self.program.windows and self.program.processor == "x86" or "mach-o" in self.program.needs:  # symbols of C and C++ begin with another _
                     found += [form for name in list(found) if name.startswith("__") for form in self.names.forms(name[1:])]
                     found += ["_" + name for name in list(found) if re.fullmatch(r"\w+", name)]
             unique = {}
@@ -263,12 +286,14 @@ class Judge:
 
     def frames(self, rva, key):
         place = "" if "split-dwarf" in self.program.needs else programs.PLACE + "/"
-        return [{"function": names or None, "file": [file if file.startswith("/") else place + file] if file else None, "line": line,
+        return [{"function": names or None, "file": [file if re.match(r"/|[A-Za-z]:", file) else place + file] if file else None, "line": line,
                  "inlined": i + 1 < len(key)} for i, (names, (_, file, line)) in enumerate(self.spellings(rva, key))]
 
     def shape(self, rva, key):
         if not key:
             return "padding"
+        if self.program.published:
+            return "msvc-inline" if len(key) > 1 else "msvc-no-lines" if key[0][2] in (None, *NO_LINES) else "msvc"
         symbol = next((name for start, end, name in reversed(self.symbols) if start <= rva < end), "")
         if symbol.endswith(".cold"):
             return "cold-part"
@@ -300,7 +325,7 @@ class Judge:
             return rules["inline"]
         if shape in ("line-directive", "other-file"):
             return rules["file"]
-        return rules["function"] if shape in ("alias", "folded", "template", "cpp20", "lambda", "scope", "anonymous") else rules["line"]
+        return rules["function"] if shape in ("msvc-no-lines", "alias", "folded", "template", "cpp20", "lambda", "scope", "anonymous") else rules["line"]
 
     def places(self):
         """[(rva, lookup, position, rva whose answer it is)]"""
@@ -310,6 +335,8 @@ class Judge:
         for i, (rva, word) in enumerate(self.instructions):
             key = self.judged(rva)[1][0]
             after = self.instructions[i + 1][0] if i + 1 < len(self.instructions) else None
+            if after and key:  # objdump leaves out zeros between functions
+                after = min([after, *(end for start, end, _ in self.symbols if start <= rva < end)])
             if not key:
                 position = "gap"
             elif rva in begins:
@@ -333,7 +360,7 @@ class Judge:
         groups = collections.defaultdict(list)
         for rva, lookup, position, of in self.places():
             level, keys, known_by = self.judged(of)
-            if position != "gap" and len(known_by) < 2:
+            if position != "gap" and len(known_by) < 2 and not self.program.published:
                 continue  # one reader alone names it
             shape = self.shape(of, keys[0])
             groups[shape, position].append((rva, lookup, of, level, keys, known_by, shape, position))
@@ -360,7 +387,7 @@ class Judge:
                 "processor": p.processor, "shape": shape, "position": position, "rule": self.rule(shape, keys[0]), "needs": p.needs,
                 "conflicts_with": [], "issues": [issue for key in (*p.needs, shape, position) for issue in ISSUES.get(key, [])], "os": None, "capability": p.capability,
                 "given": {"image": f"programs/{p.image}", "symbols": f"programs/{p.symbols}" if p.symbols else None, "rva": hex(rva), "lookup": lookup},
-                "truth": truth, "known_by": [WITNESSES[w] for w in known_by]}
+                "truth": truth, "known_by": [WITNESSES["dia-44" if w == "dia" and p.published else w] for w in known_by]}
 
 
 def digest(*words):
@@ -377,8 +404,9 @@ def make(folder, out):
     lists, names = collections.defaultdict(list), Names()
     (out / "programs").mkdir(parents=True, exist_ok=True)
     for program in programs.PROGRAMS:
-        built = programs.build_one(program, folder)
-        for name in programs.shipped(program, built):
+        built = None if program.published else programs.build_one(program, folder)
+        for name in programs.shipped(program, built) if built else ():
+            (out / "programs" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(built / name, out / "programs" / name)
         lists[list_of(program)] += Judge(program, out / "programs", names).cases()
     return dict(lists)

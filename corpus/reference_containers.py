@@ -156,3 +156,40 @@ def renamed(image, name, identity=None):
     if identity:
         out[at + 4:at + 24] = identity[identity.index(b"RSDS") + 4:][:20]
     return bytes(out)
+
+
+# ---- Mach-O: loader.h of xnu, and ELF with the same code and information for readers that know that alone
+
+
+def macho_sections(data):
+    """{name: (address, bytes)} of a thin 64-bit file; sections without bytes in the file are left out."""
+    out, at = {}, 32
+    for _ in range(struct.unpack_from("<I", data, 16)[0]):
+        command, size = struct.unpack_from("<2I", data, at)
+        for row in range(at + 72, at + size, 80) if command == 0x19 else ():  # LC_SEGMENT_64
+            name, address, length, place = struct.unpack_from("<16s16x2QI", data, row)
+            if place:
+                out[name.rstrip(b"\0").decode("ascii")] = address, data[place:place + length]
+        at += size
+    return out
+
+
+def elf_of_macho(image, symbols):
+    """The code of the library IMAGE at its addresses, with the DWARF of its dSYM SYMBOLS."""
+    address, code = macho_sections(image)["__text"]
+    debug = {name.replace("__", ".", 1): content for name, (_, content) in macho_sections(symbols).items() if name.startswith("__debug_")}
+    debug = {{".debug_str_offs": ".debug_str_offsets"}.get(name, name): content for name, content in debug.items()}
+    machine = {0x01000007: 62, 0x0100000C: 183}[struct.unpack_from("<I", image, 4)[0]]
+    out, rows = bytearray(0x1000 + address % 0x1000) + code, [bytes(64)]
+    names = bytearray(b"\0.text\0")
+    rows.append(struct.pack("<IIQQQQIIQQ", 1, 1, 6, address, len(out) - len(code), len(code), 0, 0, 16, 0))
+    for name, content in [*debug.items(), (".shstrtab", None)]:
+        at = len(names)
+        names += name.encode("ascii") + b"\0"
+        content = content if content is not None else bytes(names)
+        rows.append(struct.pack("<IIQQQQIIQQ", at, 3 if name == ".shstrtab" else 1, 0, 0, len(out), len(content), 0, 0, 1, 0))
+        out += content
+    out += bytes(-len(out) % 8)
+    struct.pack_into("<4sBBB9xHHIQQQIHHHHHH", out, 0, b"\x7fELF", 2, 1, 1, 3, machine, 1, 0, 64, len(out), 0, 64, 56, 1, 64, len(rows), len(rows) - 1)
+    struct.pack_into("<IIQQQQQQ", out, 64, 1, 5, 0x1000 + address % 0x1000, address, address, len(code), len(code), 0x1000)
+    return bytes(out) + b"".join(rows)

@@ -36,6 +36,7 @@ class Program:
     twin: str = None  # the same code and information in another container: what readers are asked that cannot read, or end at, this one
     again: str = None  # msfz or omap: how it is made of its twin
     windows: bool = False
+    published: str = None  # not built here: which file of which project it is; programs/PUBLISHED.md has the licence
 
     @property
     def capability(self):
@@ -69,6 +70,15 @@ def pdb(name, compiler, *flags, processor="x64", link=(), **more):
     return Program(name, processor, compiler, [f"--target={target}-pc-windows-msvc", *CLANG, "-g", "-gcodeview", "-fno-ms-compatibility", *flags],
                    ["lld-link-19", "/dll", "/noentry", "/nodefaultlib", "/debug", "/brepro", f"/pdbaltpath:{name}.pdb", "/pdbsourcepath:" + PLACE,
                     *(["/safeseh:no"] if processor == "x86" else []), *link], f"{name}.dll", f"{name}.pdb", windows=True, **more)
+
+
+def macho(name, *flags, processor="x64", **more):
+    """A library with its dSYM. The objects of its debug map are named relative to the folder; Mach-O has no aliases."""
+    arch = {"x64": "x86_64"}.get(processor, processor)
+    return Program(name, processor, "clang-19", [f"--target={arch}-apple-macos11", *CLANG, "-Dalias(x)=unused", *flags],
+                   ["ld64.lld-19", "-dylib", "-arch", arch, "-platform_version", "macos", "11.0", "11.0", "-undefined", "dynamic_lookup", "-no_fixup_chains",
+                    "-oso_prefix", "{folder}/"], f"{name}.dylib", f"{name}.dylib.dSYM/Contents/Resources/DWARF/{name}.dylib",
+                   after=[["dsymutil-19", "{image}"]], needs=["mach-o"], **more)
 
 
 SPLIT = {"needs": ["split-dwarf"]}
@@ -137,6 +147,11 @@ PROGRAMS = [
     pdb("clang19-msfz", "clang-19", "-O2", link=("/opt:noref,noicf",), twin="clang19-pdb-o2", again="msfz", needs=["msfz"]),
     pdb("clang19-omap", "clang-19", "-O2", "-ffunction-sections", link=("/opt:noref,noicf",), twin="clang19-pdb-ordered", again="omap", needs=["omap"]),
 ]
+PROGRAMS += [
+    macho("clang19-macho", "-O2", "-gdwarf-5"),
+    macho("clang19-macho-dwarf4", "-O1", "-gdwarf-4"),
+    macho("clang19-macho-arm64", "-O2", "-gdwarf-5", processor="arm64"),
+]
 
 
 def rust(name, *flags, **more):
@@ -150,6 +165,18 @@ PROGRAMS += [
     rust("rust-v0", "-Copt-level=2", "-Csymbol-mangling-version=v0", "-Cdwarf-version=5"),
     rust("rust-legacy", "-Copt-level=2", "-Zunstable-options", "-Csymbol-mangling-version=legacy"),
     rust("rust-o0", "-Copt-level=0", "-Csymbol-mangling-version=v0"),
+]
+
+
+def published(processor, name, image, origin):
+    """An image and a PDB of Microsoft's compiler and linker, whose licence lets others copy them."""
+    return Program(name, processor, "cl", [], [], image, f"{image.split('.')[0]}.pdb", windows=True, published=origin)
+
+
+PROGRAMS += [
+    published("x86", "msvc13-ltcg-x86", "crash.exe", "getsentry/symbolic@a5980e8b:symbolic-testutils/fixtures/windows"),
+    published("x64", "msvc31-seh", "nested_collided.exe", "rizinorg/rizin-testbins@d903ae9f:pe/microsoft_seh_tests/x64"),
+    published("arm64", "msvc31-arm64", "xframe_eh_exe.exe", "rizinorg/rizin-testbins@d903ae9f:pe/microsoft_seh_tests/ARM64"),
 ]
 
 
@@ -169,9 +196,16 @@ def compiled(program, folder):
         if program.compiler == "rustc":
             run(["rustc", *flags, "-o", output, source], folder)
         else:
+            if "mach-o" in program.needs:  # its assembler has another name of the section of marks than mark.h
+                flags = [*flags, "-D__ELF__", "-no-integrated-as", "-S"]
             named = ["-Xclang", f"-object-file-name={output}"] if "-gcodeview" in flags else []
             run([program.compiler.replace("gcc", "g++") if plus else program.compiler, *FREE, *(PLUS if plus else ["-std=gnu11"]), *flags, *named,
                  "-c", "-w", "-o", output, source], folder)
+            if "mach-o" in program.needs:
+                text = (folder / output).read_text(encoding="utf-8").replace('.marks,"",%progbits', "__DATA,__marks,regular,no_dead_strip")
+                (folder / f"{output}.s").write_text(text, encoding="utf-8")
+                run([program.compiler, program.flags[0], "-w", "-c", "-o", output, f"{output}.s"], folder)
+                os.utime(folder / output, (1, 1))  # the debug map states it
         objects.append(output)
     return objects
 
@@ -191,7 +225,7 @@ def procedures(symbols):
     text, out, module = subprocess.run(["llvm-pdbutil-19", "dump", "-symbols", symbols], stdout=subprocess.PIPE, text=True, check=True).stdout, {}, 0
     for line in text.splitlines():
         module += "Mod " in line
-        if found := re.search(r"S_[GL]PROC32 .*`(.*)`", line):
+        if found := re.search(r"S_[GL]PROC32 [^`]*`(.*)`", line):
             name = found[1]
         elif found := re.search(r"addr = 0001:(\d+), code size = (\d+)", line):
             number = sum(key[0] == module and key[2] == name for key in out)

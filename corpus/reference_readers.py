@@ -24,7 +24,7 @@ import gdb_addresses  # noqa: E402
 import llvm_symbolizer  # noqa: E402
 import reference_containers as containers  # noqa: E402
 
-# DIA under Wine: msdia140.dll, which the .NET SDK brings, and a program that asks it. Without them its stored answers are read.
+# DIA under Wine: msdia140.dll and tests/dia/ask.c as a program. Without them its stored answers are read.
 DIA, DIA_ASKER = os.environ.get("SUITE_DIA"), os.environ.get("SUITE_DIA_ASKER")
 DIA_STORED = ROOT / "reference_dia.json.xz"  # {SHA-256 of a PDB: {rva: frames}}: facts, nothing of Microsoft's
 
@@ -38,7 +38,7 @@ def instructions(image):
     base, rows = address_files.base(image), []
     for line in run("llvm-objdump-19", "-d", "--no-show-raw-insn", "--no-print-imm-hex", image).splitlines():
         if line.startswith("Disassembly of section"):
-            keep = line.split()[-1].rstrip(":") in (".text", ".text.unlikely")
+            keep = line.split()[-1].rstrip(":") in (".text", ".text.unlikely", "__TEXT,__text")
         elif keep_row := re.match(r" *([0-9a-f]+):\s+(\S+)", line):
             if keep:
                 rows.append((int(keep_row[1], 16) - base, keep_row[2]))
@@ -69,7 +69,8 @@ def marks(program, folder):
     else:
         with tempfile.TemporaryDirectory() as place:
             copy = pathlib.Path(place, "marks")
-            subprocess.run(["llvm-objcopy-19", f"--dump-section=.marks={copy}", image, os.devnull], check=False, stderr=subprocess.DEVNULL)
+            section = "__DATA,__marks" if "mach-o" in program.needs else ".marks"
+            subprocess.run(["llvm-objcopy-19", f"--dump-section={section}={copy}", image, os.devnull], check=False, stderr=subprocess.DEVNULL)
             data = copy.read_bytes() if copy.is_file() else b""
         rows = [row for row in struct.iter_unpack("<QII", data[:len(data) // 16 * 16])]
     for at, low, high in rows:
@@ -113,7 +114,10 @@ def by_llvm(image, rvas, *options):
     tool, base = llvm_symbolizer.Symbolizer("llvm-symbolizer-19", *options), address_files.base(image)
     out = {}
     for rva in rvas:
-        out[rva] = llvm_symbolizer.frames(tool.ask(image, base + rva))
+        try:
+            out[rva] = llvm_symbolizer.frames(tool.ask(image, base + rva))
+        except RuntimeError:  # it crashed: 36 of BUGS.md
+            out[rva] = []
     tool.process.kill()
     tool.process.wait()
     return out
@@ -147,17 +151,22 @@ def by_dia(symbols, rvas):
 
 
 def ask_dia(symbols, rvas):
-    with tempfile.TemporaryDirectory() as place:
-        asked, answered = pathlib.Path(place, "rvas"), pathlib.Path(place, "answers")
-        asked.write_text("".join(f"{rva:#x}\n" for rva in rvas), encoding="ascii")
-        run("wine", DIA_ASKER, "dia", "Z:" + DIA.replace("/", "\\"), symbols, asked, answered, stderr=subprocess.DEVNULL)
-        rows = [json.loads(line) for line in answered.read_text(encoding="utf-8").splitlines()]
+    """By tests/dia/ask.c."""
+    done = run("wine", DIA_ASKER, "Z:" + DIA.replace("/", "\\"), "Z:" + str(symbols.resolve()).replace("/", "\\"), input="".join(f"{rva:x}\n" for rva in rvas),
+               stderr=subprocess.DEVNULL, env={**os.environ, "WINEDLLOVERRIDES": "mscoree,mshtml=;msdia140=n"})
     out = {}
-    for row in rows:
-        inner = list(reversed(row["frames"]))
-        out[int(row["rva"], 16)] = [{**address_files.frame(f["function"], f.get("file"), f.get("line"), i + 1 < len(inner)),
-                                     **({"last": f["last"]} if "last" in f else {})} for i, f in enumerate(inner)]
+    for row in map(json.loads, done.splitlines()):
+        inner = row["frames"][::-1]
+        out[int(row["rva"], 16)] = [{**address_files.frame(name, file, first, i + 1 < len(inner)), **({"last": last} if last != first else {})}
+                                    for i, (name, file, first, last) in enumerate(inner)]
     return out
+
+
+def store_dia(symbols, answers):
+    """Keeps what DIA answered about a PDB."""
+    rows = {**stored(), hashlib.sha256(symbols.read_bytes()).hexdigest(): {f"{rva:#x}": frames for rva, frames in answers.items()}}
+    DIA_STORED.write_bytes(lzma.compress(json.dumps(rows, separators=(",", ":")).encode("ascii"), preset=9))
+    stored.cache_clear()
 
 
 def asked(program, folder, rvas):
@@ -175,8 +184,17 @@ def asked(program, folder, rvas):
             out["dia"] = dia
         return out
     out["llvm"] = by_llvm(image, rvas)
-    twin = folder / f"{program.twin}.so"
-    out["gdb"] = by_gdb(twin if program.twin and code(twin) == code(image) else image, rvas)
+    if "mach-o" in program.needs:  # Debian's GDB, binutils and elfutils read none
+        with tempfile.TemporaryDirectory() as place:
+            image = pathlib.Path(place, f"{program.name}.so")
+            image.write_bytes(containers.elf_of_macho((folder / program.image).read_bytes(), (folder / program.symbols).read_bytes()))
+            return {**out, **by_elf_readers(program, image, rvas)}
+    return {**out, **by_elf_readers(program, image, rvas, folder / f"{program.twin}.so")}
+
+
+def by_elf_readers(program, image, rvas, twin=None):
+    out = {}
+    out["gdb"] = by_gdb(twin if twin and program.twin and code(twin) == code(image) else image, rvas)
     if program.windows:
         out["bfd"] = by_addr2line("x86_64-w64-mingw32-addr2line", image, rvas)
     else:

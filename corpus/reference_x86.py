@@ -16,6 +16,7 @@ from unicorn import x86_const as x86
 REGISTERS = "eax ecx edx ebx esp ebp esi edi".split()
 SAVED = "ebx esi edi ebp".split()
 STACK_LOW, STACK_HIGH = 0x10000000, 0x10008000
+BLOCK = 0x7FF00000  # of the thread
 POSITION = {"P": "prologue", "B": "body", "E": "epilogue", "L": "leaf", "N": "before-noreturn"}
 PAGE = "https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md#stack-win-records"
 RULE = {"kind": "standard", "name": "Breakpad symbol files, STACK WIN: the program string of frame data", "address": PAGE}
@@ -70,9 +71,10 @@ def functions():
     yield Function("push", "after-call-last", "P push edi ; pushreg edi\nB mov edi, 9\nB call LEAF\nB nop\nE pop edi\nE ret")
 
 
-def emit(all_functions):
+def emit(all_functions, described=True):
+    """DESCRIBED: with frame data."""
     label = {f.variant: f"_f{i}" for i, f in enumerate(all_functions)}
-    names = {"LEAF": label["callee"], "STOP": label["never"], "TAKES4": label["takes-4"], "TAKES12": label["takes-12"]}
+    names = {"LEAF": label["callee"], "STOP": label["never"], "TAKES4": label.get("takes-4"), "TAKES12": label.get("takes-12")}
     text = [".intel_syntax noprefix", ".text"]
     for i, f in enumerate(all_functions):
         text += [f".globl _f{i}", f"_f{i}:", f".cv_fpo_proc _f{i} {f.params}"]
@@ -82,19 +84,22 @@ def emit(all_functions):
             text.append(re.sub(r"\b(LEAF|STOP|TAKES\d+)\b", lambda m: names[m[0]], word))
             text += [f".cv_fpo_{data}"] if data else []
             text += [".cv_fpo_endprologue"] if k == last else []
-        text += [".cv_fpo_endproc"]
+        text += [f"_f{i}end:", ".cv_fpo_endproc"]
+    if not described:
+        return "\n".join([*(line for line in text if not line.startswith(".cv_fpo_")), ""])
     return "\n".join([*text, '.section .debug$S,"dr"', ".p2align 2", ".long 4", *(f".cv_fpo_data _f{i}" for i in range(len(all_functions))),
                       ".cv_filechecksums", ".cv_stringtable", ""])
 
 
-def build(folder, name, text, out):
-    """Writes the image and its PDB into OUT; returns {label: rva}."""
+def build(folder, name, text, out, pdb=True):
+    """Writes the image and, if PDB, that into OUT; returns {label: rva}."""
     (folder / f"{name}.s").write_text(text)
     subprocess.run(["clang-19", "--target=i686-pc-windows-msvc", "-mno-incremental-linker-compatible", "-c", f"{name}.s", "-o", f"{name}.obj"], check=True, cwd=folder)
-    subprocess.run(["lld-link-19", "/dll", "/noentry", "/nodefaultlib", "/Brepro", "/safeseh:no", f"/base:{BASE:#x}", "/debug", f"/pdbaltpath:{name}.pdb",
-                    "/pdbsourcepath:\\\\suite", f"{name}.obj", f"/out:{name}.dll", f"/pdb:{name}.pdb"], check=True, cwd=folder, capture_output=True)
+    subprocess.run(["lld-link-19", "/dll", "/noentry", "/nodefaultlib", "/Brepro", "/safeseh:no", f"/base:{BASE:#x}",
+                    *(["/debug", f"/pdbaltpath:{name}.pdb", "/pdbsourcepath:\\\\suite"] if pdb else []), f"{name}.obj", f"/out:{name}.dll",
+                    *([f"/pdb:{name}.pdb"] if pdb else [])], check=True, cwd=folder, capture_output=True)
     listed = subprocess.run(["llvm-nm-19", f"{name}.obj"], check=True, cwd=folder, capture_output=True, text=True).stdout
-    for end in ("dll", "pdb"):
+    for end in ("dll", "pdb")[:1 + pdb]:
         (out / f"{name}.{end}").write_bytes((folder / f"{name}.{end}").read_bytes())
     return {words[2]: int(words[0], 16) + 0x1000 for words in map(str.split, listed.splitlines()) if len(words) == 3}
 
@@ -110,6 +115,12 @@ class Machine:
         self.cpu.mem_map(BASE, len(memory) + 0xFFF & ~0xFFF)
         self.cpu.mem_map(STACK_LOW, STACK_HIGH - STACK_LOW)
         self.cpu.mem_write(BASE, memory)
+        self.cpu.mem_map(BLOCK, 0x2000) # what fs:[0] is in, and the descriptors of segments
+        self.cpu.mem_write(BLOCK, struct.pack("<i", -1))
+        self.cpu.mem_write(BLOCK + 0x1000, struct.pack("<QQQ", 0, 0x40_9300_0000_FFFF | (BLOCK & 0xFFFFFF) << 16 | BLOCK >> 24 << 56, 0xCF_9300_0000_FFFF))
+        self.cpu.reg_write(x86.UC_X86_REG_GDTR, (0, BLOCK + 0x1000, 0xFFF, 0))
+        for segment, place in ((x86.UC_X86_REG_FS, 8), (x86.UC_X86_REG_DS, 16), (x86.UC_X86_REG_ES, 16), (x86.UC_X86_REG_SS, 16)):
+            self.cpu.reg_write(segment, place)
         self.numbers = {name: getattr(x86, f"UC_X86_REG_{name.upper()}") for name in [*REGISTERS, "eip"]}
         self.cpu.hook_add(uc.UC_HOOK_CODE, self.before)
         self.seen, self.waiting, self.pending = [], [], None
@@ -150,13 +161,12 @@ def frames(found):
     return [{"ip": hex(ip), "sp": hex(sp)} for ip, sp in found]
 
 
-def removed(records, executed):
+def removed(page, executed):
     """The walk where the stack pointer of a caller is above the parameters that its callee removes: so it is when the callee has returned,
     and frame data says what it was before. Both are right."""
     out = executed[:1]
     for (ip, _), (caller, sp) in zip(executed, executed[1:]):
-        rva = ip - BASE - (len(out) > 1)
-        out.append((caller, sp + next((row[3] for row in records if row[0] <= rva < row[0] + row[1]), 0)))
+        out.append((caller, sp + page.removed(ip - BASE - (len(out) > 1))))
     return out
 
 
@@ -174,7 +184,7 @@ def judged(page, regs, stack, executed, position):
         applied = walk(page, regs, read)
     except LookupError:
         applied = None
-    above = removed(page.records, executed)
+    above = removed(page, executed)
     if applied == executed and above != executed:
         return {"level": "may", "accepted": [frames(executed), frames(above)]}, near
     if applied == executed:
@@ -188,23 +198,25 @@ def case_of(function, position, ordinal, moment, page):
     regs, stack, executed = moment
     truth, near = judged(page, regs, stack, executed, position)
     parts = reference_moments_x64.parts_of({"rsp": regs["esp"]}, stack, [*near, *(sp - 4 for _, sp in executed[1:])])
+    return written(function, position, ordinal, regs, parts, ("x86-frames", len(page.memory)), truth)
+
+
+def written(function, position, ordinal, regs, parts, image, truth, needs=("frame-data",), rule=RULE, known_by=(EXECUTED, APPLIED)):
     return {"id": f"moments/x86/{function.shape}/{function.variant}/{position}/{ordinal:04}", "kind": "moment", "processor": "x86",
-            "shape": function.shape, "position": position, "rule": RULE, "needs": ["frame-data"], "conflicts_with": [], "issues": function.issues, "os": None,
+            "shape": function.shape, "position": position, "rule": rule, "needs": list(needs), "conflicts_with": [], "issues": function.issues, "os": None,
             "capability": "moments.x86",
             "given": {"registers": {name: hex(value) for name, value in regs.items()},
                       "stack": [{"at": hex(at), "bytes": part.hex()} for at, part in parts],
-                      "modules": [{"path": "images/x86-frames.dll", "base": hex(BASE), "size": hex(len(page.memory))}]},
-            "truth": truth, "known_by": [EXECUTED, APPLIED]}
+                      "modules": [{"path": f"images/{image[0]}.dll", "base": hex(BASE), "size": hex(image[1])}]},
+            "truth": truth, "known_by": list(known_by)}
 
 
-def make(folder, out):
-    """Writes the image and its PDB; returns {list: cases}."""
-    tested, cases, done = list(functions()), [], set()
-    labels = build(folder, "x86-frames", emit(tested), out / "images")
-    page = Image(out / "images/x86-frames.dll")
+def moments(tested, labels, memory):
+    """(function, position, ordinal, moment) of each place once: where the function is run, and in the leaf function that it calls."""
+    done = set()
     places = {labels[f"_f{i}i{k}"]: (f, POSITION[line[0]], k) for i, f in enumerate(tested) for k, line in enumerate(f.lines)}
     start = [BASE + labels[f"_f{i}"] for i in range(len(tested))]
-    machine = Machine(page.memory)
+    machine = Machine(memory)
     for number, function in enumerate(tested):
         if not function.tested:
             continue
@@ -221,5 +233,12 @@ def make(folder, out):
             if key in done or where.shape == "frame":
                 continue
             done.add(key)
-            cases.append(case_of(where, position, ordinal, moment, page))
-    return {"moments/x86-frames.ndjson": cases}
+            yield where, position, ordinal, moment
+
+
+def make(folder, out):
+    """Writes the image and its PDB; returns {list: cases}."""
+    tested = list(functions())
+    labels = build(folder, "x86-frames", emit(tested), out / "images")
+    page = Image(out / "images/x86-frames.dll")
+    return {"moments/x86-frames.ndjson": [case_of(*found, page) for found in moments(tested, labels, page.memory)]}

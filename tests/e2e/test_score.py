@@ -22,7 +22,7 @@ SHAPE = "moments/x64/push/rbx"  # cases enough for each mode, and few enough to 
 OUTCOMES = ("right", "early", "wrong", "crashed", "timeout", "garbage", "unsupported")
 PREFIXES = ("rep", "repne", "bnd", "notrack", "data16", "lock")
 # Names of one instruction, of Capstone and of LLVM.
-SAME = {("movz", "mov"), (".inst", "udf"), ("hint", "autibsp"), ("hint", "pacibsp")}
+SAME = {("movz", "mov"), (".inst", "udf"), (".inst", "<unknown>"), ("hint", "autibsp"), ("hint", "pacibsp")}
 
 # It looks the truth up, in the list that has SHAPE alone, since it starts again at each case that it loses; it does MODE at every third case.
 CONTESTANT = r"""

@@ -115,7 +115,7 @@ def image_of(folder, given, page, place):
     base, stamp, size, guid = place
     if page is x86:
         pdb = next(file for file in sorted((folder / given["symbols"]).glob("*.pdb/*/*")) if guid in file.read_bytes())
-        return types.SimpleNamespace(records=x86.frame_data(pdb), base=base)
+        return types.SimpleNamespace(records=x86.frame_data(pdb)[0], fpo=[], base=base)
     image = page.Image(next((folder / "dumps/symbols").glob(f"*/{stamp:08X}{size:x}/*")))
     image.base = base
     return image

@@ -59,7 +59,7 @@ def main():
             raise contestant.Unsupported("built for the processors of x86")
         return run(given, image, [address])[0]
 
-    contestant.serve(name, said.split()[-1], {"addresses.dwarf": answer}, "https://sourceware.org/bugzilla/")
+    contestant.serve(name, said.split()[-1], {"addresses.dwarf": answer}, "https://sourceware.org/bugzilla/", ["mach-o"])
 
 
 if __name__ == "__main__":

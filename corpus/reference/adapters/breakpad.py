@@ -101,7 +101,9 @@ def main():
             given = question["given"]
             for module in given["modules"] if words.symbols else ():
                 image = (folder / module["path"]).resolve()
-                add_symbols(words.symbols, image, image.with_suffix(".pdb") if question["processor"] == "x86" else None, store)
+                pdb = image.with_suffix(".pdb") if question["processor"] == "x86" else None
+                if not pdb or pdb.is_file():
+                    add_symbols(words.symbols, image, pdb, store)
             dump.write_bytes(dump_of_moments.written(folder, [given], whole=True, codeview=codeview))
             return frames_of(stackwalk(dump))
 

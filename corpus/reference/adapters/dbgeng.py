@@ -101,7 +101,7 @@ def main():
             return engine.walk((folder / given["dump"]).resolve(), folders[given["symbols"]], given["thread"])
 
         contestant.serve("Windows dbgeng", version(dll), {f"{kind}.{processor}": answer for kind, answer in (("moments", moment), ("dumps", of_dump))
-                                                          for processor in ("x64", "arm64", "x86")})
+                                                          for processor in ("x64", "arm64", "x86")}, lacks=["unwind-v3"])
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ def main():
                 del tools[wanted]
             raise
 
-    contestant.serve("gdb", version.rstrip(")"), {"addresses.dwarf": answer}, "https://sourceware.org/bugzilla/")
+    contestant.serve("gdb", version.rstrip(")"), {"addresses.dwarf": answer}, "https://sourceware.org/bugzilla/", ["mach-o"])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 """LLDB's names of an address: lldb_addresses.py [PROGRAM]          PROGRAM: lldb-19 (if not given), lldb-16, ...
 
 Runs: one lldb for all questions, in the folder of the images; per question `image lookup -v -a ADDRESS`, whose Summary has a line
-per logical frame, with files without folders; its LineEntry has the whole path of the innermost one.
+per logical frame, with files without folders; its LineEntry has the whole path of the innermost one. On Linux it looks for no dSYM, and for no
+PDB whose path in the image is one of Windows: `target create --symfile SYMBOLS` names these.
 Seen with: LLDB 19.1.7 of Debian 12; 13.0.1 to 16.0.6 and 22.1.8, unpacked from Debian's packages.
 By hand: `cd programs; lldb-19 --no-lldbinit -b -o 'target create IMAGE' -o 'image lookup -v -a ADDRESS'`; ADDRESS: the base of a PE file
 + rva (a return address: less 1)."""
@@ -13,6 +14,7 @@ import sys
 
 import address_files
 import contestant
+import dump_of_moments
 
 ROW = re.compile(r"^\s+(?:Summary: )?[^`]+`(?:.*? \[inlined\] )?(?P<name>.*?)(?: [-+] \d+)?(?: at (?:(?P<file>[^ :]*[^ :\d][^ :]*):)?(?P<line>\d*)(?::\d+)?)?$")
 
@@ -41,12 +43,13 @@ class Lldb:
         self.process = None
         raise RuntimeError(f"LLDB ended with {code}")
 
-    def names(self, image, address):
+    def names(self, image, address, symbols=None):
         if self.process is None:
             self.start(image.parent)
         commands = [f'image lookup -v -a {address:#x}']
         if self.image != image:
-            commands = ["target delete --all --clean", f'target create "{image.name}"', *commands]
+            named = f'--symfile "{symbols}" ' if symbols else ""
+            commands = ["target delete --all --clean", f'target create {named}"{image.name}"', *commands]
         self.image = image
         return self.ask(*commands)
 
@@ -70,7 +73,10 @@ def main():
     tool = Lldb(program)
 
     def answer(folder, question):
-        return frames(tool.names(*address_files.asked(folder, question)))
+        image, address = address_files.asked(folder, question)
+        symbols = question["given"]["symbols"]
+        named = symbols and (".dSYM/" in symbols or address_files.is_windows(image) and b"\\" in dump_of_moments.facts(image)[3])
+        return frames(tool.names(image, address, (folder / symbols).resolve() if named else None))
 
     contestant.serve("lldb", version, {"addresses.dwarf": answer, "addresses.pdb": answer}, "https://github.com/llvm/llvm-project/issues",
                      ["msfz"])

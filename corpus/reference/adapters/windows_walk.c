@@ -245,7 +245,8 @@ static void answer(const char *end, const char *mode)
     why[0] = '\0';
     if (given == NULL || strstr(line, "x64") == NULL)
         (void)refuse("only moments of x64", 0);
-    else if (is_of_wine && strstr(line, "\"unwind-v3\"") != NULL)
+    else if ((is_of_wine || strcmp(mode, "stackwalk") == 0) &&
+             strstr(line, "\"unwind-v3\"") != NULL)
         (void)refuse("it reads no unwind-v3", 0);
     else if (load_modules(given, end) && load_stack(given, end)) {
         load_registers(given, end, &context);
