@@ -18,11 +18,19 @@ sys.path.insert(0, str(e2e.ROOT / "corpus"))
 import reference_bugs  # noqa: E402
 
 FOLDER = e2e.ROOT / "corpus/reference"
+# What $MICROSOFT names in a command: Microsoft's files, and the program that asks dbgeng.
+MICROSOFT, ENGINE = e2e.DEBUGGER / "amd64", e2e.BUILD / "victims/bin/twinstack-dbgeng.exe"
+STACKWALK = e2e.BUILD / "tools/node_modules/minidump/bin/linux-x64"
 PREFIX = os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine"))
 
 
 def command(bug):
     return re.search(r"(?s)```sh\n(.*?)```", (FOLDER / "bugs" / bug.name / "README.md").read_text(encoding="utf-8"))[1]
+
+
+def is_here(bug, path):
+    wanted = [MICROSOFT / "msdia140.dll"] * ("$MICROSOFT" in bug.command) + [ENGINE] * ("twinstack-dbgeng" in bug.command)
+    return shutil.which(bug.tool, path=path) and (bug.tool != "wine" or os.path.isdir(PREFIX)) and all(file.is_file() for file in wanted)
 
 
 class Bugs(e2e.Case):
@@ -39,9 +47,13 @@ class Bugs(e2e.Case):
 
     def test_each_command_shows_its_fault(self):
         asked = 0
-        env = {**os.environ, "WINEPREFIX": PREFIX, "WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml,winedbg.exe="}
+        env = {**os.environ, "WINEPREFIX": PREFIX, "WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml,winedbg.exe=", "MICROSOFT": str(self.folder),
+               "PATH": f"{os.environ['PATH']}:{STACKWALK}"}
+        for file in (ENGINE, *MICROSOFT.glob("*.dll")):
+            if file.is_file():
+                shutil.copy(file, self.folder)
         for bug in reference_bugs.BUGS:
-            if not shutil.which(bug.tool) or bug.tool == "wine" and not os.path.isdir(PREFIX):
+            if not is_here(bug, env["PATH"]):
                 continue
             asked += 1
             with self.subTest(bug.name), e2e.wine_session(env) if bug.tool == "wine" else contextlib.nullcontext():
