@@ -2,7 +2,7 @@
 """Contestants of the reference suite that break one rule each on purpose: liar.py NAME speaks the suite's protocol.
 
 They are the page's second implementation (corpus/reference_page_x64.py, for names with `arm64-` reference_page_arm64.py) with one
-function replaced. `honest` replaces nothing."""
+function replaced, for names with `x86-` reference_page_x86.py with other records. `honest` replaces nothing."""
 
 import contextlib
 import functools
@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "corpus"))
 import reference_page_arm64 as arm64  # noqa: E402
 import reference_page_x64 as page  # noqa: E402
+import reference_page_x86 as x86  # noqa: E402
 
 HONEST = {name: getattr(page, name) for name in ("epilogue", "undo", "step", "walk", "Info")}
 
@@ -187,8 +188,45 @@ ARM64_LIARS = {
 }
 
 
+def without_parameters(rows):
+    return [(*row[:3], 0, *row[4:]) for row in rows]
+
+
+# The frame data and the FPO records that each believes in.
+X86_LIARS = {
+    "x86-honest": lambda records, fpo: (records, fpo),
+    "x86-no-fpo": lambda records, fpo: (records, []),
+    "x86-no-frame-data": lambda records, fpo: ([], fpo),
+    "x86-no-parameters": lambda records, fpo: (without_parameters(records), without_parameters(fpo)),
+}
+
+
+def x86_answer(folder, given, liar):
+    image = image_at(x86, folder / given["modules"][0]["path"])
+    records, fpo = X86_LIARS[liar](image.records, image.fpo)
+    stack = [(int(p["at"], 16), bytes.fromhex(p["bytes"])) for p in given["stack"]]
+    seen = []
+
+    def read(at):
+        for start, data in stack:
+            if start <= at and at + 4 <= start + len(data):
+                return int.from_bytes(data[at - start:at - start + 4], "little")
+        raise LookupError("not given")
+
+    try:
+        for frame in x86.steps(types.SimpleNamespace(base=image.base, records=records, fpo=fpo), {n: int(v, 16) for n, v in given["registers"].items()}, read):
+            seen.append(frame)
+            if len(seen) > 64:
+                break
+    except LookupError:
+        pass
+    return seen
+
+
 def answer(folder, given, liar):
     """[(ip, sp)] of LIAR, up to the frame where it gives up."""
+    if liar in X86_LIARS:
+        return x86_answer(folder, given, liar)
     rules, changes = (page, LIARS[liar]) if liar in LIARS else (arm64, ARM64_LIARS[liar])
     ip, sp = ("rip", "rsp") if rules is page else ("pc", "sp")
     stack = [(int(p["at"], 16), bytes.fromhex(p["bytes"])) for p in given["stack"]]
@@ -220,7 +258,7 @@ def answer(folder, given, liar):
 def main():
     sys.path.insert(0, str(ROOT / "corpus/reference/adapters"))
     import contestant  # pylint: disable=import-outside-toplevel
-    capability = "moments.arm64" if sys.argv[1] in ARM64_LIARS else "moments.x64"
+    capability = "moments.arm64" if sys.argv[1] in ARM64_LIARS else "moments.x86" if sys.argv[1] in X86_LIARS else "moments.x64"
     contestant.serve(f"liar {sys.argv[1]}", "1", {capability: lambda folder, question: answer(folder, question["given"], sys.argv[1])})
 
 
