@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 """The results of all contestants side by side, as Markdown: table.py [FOLDER] reads FOLDER/results/*.json, made by
-`twinstack score --cmd ... --json -o`. No grand total: no shape is as frequent in your programs as it is here."""
+`twinstack score --cmd ... --json -o`. With --contestants, the table of README.md: each tool, its versions, and what the newest has right.
+No grand total: no shape is as frequent in your programs as it is here."""
 
 import json
 import pathlib
 import sys
 
+KINDS = ("moments/x64", "moments/arm64", "moments/x86", "dumps/x64", "dumps/arm64", "dumps/x86", "addresses")
 NONE = ("crashed", "timeout", "garbage")
 OUTCOMES = ("right", "early", "wrong", *NONE, "unsupported")
 TITLES = {"moments/x64": "Moments of a stack walk, x64", "moments/arm64": "Moments of a stack walk, arm64",
@@ -87,10 +89,36 @@ def print_alone(found):
         print(f"| {tool} | {shape} | {len(set(cases))} | `{cases[0]}` |")
 
 
+def contestants(found):
+    """The rows of each tool: (name, versions, {kind: "right of asked"} of its newest version)."""
+    out = {}
+    for result in found:  # sorted by version
+        tool = result["tool"]["name"].removesuffix(" with names")
+        versions, kinds = out.setdefault(tool, ([], {}))
+        if result["tool"]["version"] not in versions:
+            versions.append(result["tool"]["version"])
+        for kind in KINDS if not result["tool"]["name"].endswith("names") else ():
+            counts = {outcome: len([case for case in ids if case.startswith(kind + "/")]) for outcome, ids in result["cases"].items()}
+            asked = sum(counts.values()) - counts.get("unsupported", 0)
+            if asked:
+                kinds[kind] = f"{counts['right']:,} of {asked:,}"
+    return sorted((tool, *row) for tool, row in out.items())
+
+
+def print_contestants(found):
+    print("| contestant | versions | " + " | ".join(KINDS) + " |\n|---|---|" + "---|" * len(KINDS))
+    for tool, versions, kinds in contestants(found):
+        print(f"| {tool} | {', '.join(versions)} | " + " | ".join(kinds.get(kind, "–") for kind in KINDS) + " |")
+
+
 def main():
-    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
+    words = [word for word in sys.argv[1:] if word != "--contestants"]
+    folder = pathlib.Path(words[0] if words else __file__).resolve()
     folder = folder if folder.is_dir() else folder.parent
     found = results(folder)
+    if "--contestants" in sys.argv:
+        print_contestants(found)
+        return
     print(f"# Results\n\nMade by `table.py` from {len(found)} files in `results/`; what each contestant runs is in [adapters](adapters/README.md),\n"
           "the faults of tools that show there in [BUGS.md](BUGS.md). `31` all right; `30 + 1 early`: one answer ended too early, or left a part out.")
     older = sorted({name(result) for result in found if result["edition"] < max(r["edition"] for r in found)})

@@ -201,6 +201,11 @@ class Reference(e2e.Case):
             self.assertLessEqual(unknown, retired if result["edition"] < suite()["edition"] else set(), file.name)
         done = subprocess.run([sys.executable, "-I", FOLDER / "table.py"], capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout, (FOLDER / "RESULTS.md").read_text(encoding="utf-8"), "run corpus/reference/table.py > corpus/reference/RESULTS.md")
+        done = subprocess.run([sys.executable, "-I", FOLDER / "table.py", "--contestants"], capture_output=True, text=True, check=True)
+        self.assertIn(done.stdout, (FOLDER / "README.md").read_text(encoding="utf-8"), "the table is that of corpus/reference/table.py --contestants")
+        versions = [version for line in done.stdout.splitlines()[2:] for version in line.split(" | ")[1].split(", ")]
+        self.assertGreaterEqual(len(done.stdout.splitlines()) - 2, 9)
+        self.assertGreaterEqual(len(versions), 14)
 
     def test_files_are_those_of_the_list_and_small(self):
         listed = {row["path"]: row["sha256"] for row in suite()["files"]}
