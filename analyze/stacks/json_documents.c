@@ -81,12 +81,23 @@ static bool holds_objects(struct stack_input *input, size_t first)
     return next != NULL && *next == '{' && last > first + 1;
 }
 
+/* True when '{' is followed by another one, as in markup for LLVM's symbolizer. */
+static bool starts_markup(struct stack_input *input, const char *at)
+{
+    const size_t first = (size_t)(at - input->buffer);
+    return line_end(input, first) != NULL && input->end - first > 1 &&
+           input->buffer[first + 1] == '{';
+}
+
 enum json_form json_find_form(struct stack_input *input)
 {
     input_to_front(input); /* offsets count from the buffer's start */
     const char *at = input_after_space(input, input->start);
     if (at == NULL || (*at != '{' && *at != '['))
         return JSON_NONE;
+    if (*at == '{' && starts_markup(input, at))
+        return JSON_NONE;
+    at = input_after_space(input, input->start);
     if (*at == '[')
         return starts_array(input) ? JSON_DOCUMENT : JSON_NONE;
     if (holds_objects(input, (size_t)(at - input->buffer)))

@@ -54,6 +54,10 @@ struct notation {
     ROW(json)                                                                                      \
     ROW(json_lines)                                                                                \
     ROW(go)                                                                                        \
+    ROW(panic)                                                                                     \
+    ROW(perf)                                                                                      \
+    ROW(umdh)                                                                                      \
+    ROW(markup)                                                                                    \
     ROW(windbg)                                                                                    \
     ROW(machine)                                                                                   \
     ROW(spellings)                                                                                 \

@@ -29,10 +29,10 @@ static enum line_is read_line(struct stack_input *input, struct pattern_text r, 
     struct pattern_match found;
     uint64_t goroutine;
     if (starts(input, r, &goroutine)) {
-        input->in_goroutine = true;
+        input->block = BLOCK_GO;
         return LINE_NO_FRAME;
     }
-    if (!input->in_goroutine)
+    if (input->block != BLOCK_GO)
         return LINE_UNKNOWN;
     if (pattern_matches_any(places, COUNT_OF(places), r, &found)) {
         if (last == NULL)

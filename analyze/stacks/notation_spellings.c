@@ -74,10 +74,28 @@ static const struct {
     {"%n> {%F(%L): }%m!%f+%X", PLAIN},
     {"%n> {%F(%L): }%m+0x%o", PLAIN},
     {"%n> 0x%a", PLAIN},
+    /* backward-cpp, whose inlined calls have no number */
+    {"{#%n }{| }Object \"%m\", at %a{, in %f}", PLAIN},
+    {"{#%n }{| }Source \"%F\", line %L, in %f [0x%a]", PLAIN},
+    {"{#%n }{| }Source \"%F\", line %L, in %f", PLAIN},
+    /* xperf's dumper */
+    {"Stack, %n, %n, %n, 0x%a, %m!0x%*", PLAIN},
+    {"Stack, %n, %n, %n, 0x%a, %m!%f", PLAIN},
+    /* Intel Inspector */
+    {"{>}%m!%f - %e:0x%o", PLAIN},
+    {"{>}%m!%f - %s", PLAIN},
     /* .NET compiled ahead of time */
     {"at %m!<BaseAddress>+0x%o", PLAIN},
     {"at %f(%*) + %X{ in %F:line %L}", PLAIN},
+    {"at %f(%*) ILOffset %* in %F:line %L", PLAIN},
     {"at %f(%*) in %F:line %L", PLAIN},
+    /* Mono */
+    {"at %f (%*) [0x%*] in <%*", PLAIN},
+    {"at %f (%*) [0x%*] in %s", PLAIN},
+    {"at %f (%*) <%*> in <%*", PLAIN},
+    /* managed code of other kinds */
+    {"at %f{ }(%s)", PLAIN},
+    {"at %f{ }(%*)", PLAIN},
     /* Rust with RUST_BACKTRACE=full, Node */
     {"%n: 0x%a - %f", PLAIN},
     {"%n: 0x%a %f [%m]", PLAIN},
@@ -124,6 +142,7 @@ static const struct {
     {"%a (%m %b): %*", PLAIN},
     {"%a (%m): (filename not available): %f", PLAIN},
     {"0x%a (0x%*) %m!%f + %X{ bytes}", PLAIN},
+    {"0x%a (%m) [%s] %f", PLAIN},
     {"0x%a (%m) %f", PLAIN},
     {"%m :0x%a %f", PLAIN},
     /* glog, Abseil, Zig */
@@ -148,10 +167,18 @@ static const struct {
     {"%* %a +%* %e %f", PLAIN},
     {"|%*|%*|%*|%a{ }|%e{ }|%o{ }|%*", PLAIN},
     {"%e (%*+0x%o)", PLAIN}, /* WhoCrashed */
+    /* HotSpot's hs_err, code that it generated or interprets */
+    {"J %n{%*} c%n %f (%n bytes) @ 0x%a [%*", PLAIN},
+    {"J %n{%*} %f (%n bytes) @ 0x%a [%*", PLAIN},
+    {"j %f+%D", PLAIN},
+    {"v ~%f 0x%a", PLAIN},
+    {"v ~%f", PLAIN},
+    {"C 0x%a", PLAIN},
     /* Chromium on Windows, HotSpot's hs_err */
     {"(No symbol) [0x%a]", PLAIN},
     {"%f [0x%a+%D]{ (%s)}", PLAIN},
     {"{%* }[%m+0x%o]{ %*}", PLAIN},
+    {"%F (%L): %f", PLAIN}, /* StackWalker, with a line */
 };
 
 /* Lines that begin the stack of another thread. */
@@ -166,16 +193,29 @@ static const char *const start_rows[] = {
     "Call Stack for Thread %n:",
     "TID %n:",
     "OS Thread Id: 0x%* (%n)",
-    "Thread %a:{ (Crashed)}",
+    "Thread %a{:}{ (Crashed)}",
+    "*----> State Dump for Thread Id 0x%a <----*",
     "{%*, }tid: %n, %*",
+};
+
+/* Lines above the frames of a stack; after others, those of another stack. */
+static const char *const heading_rows[] = {
+    "{# }Child-SP%*",
+    "{# }ChildEBP%*",
+    "Child SP%*",
+    "STACK_TEXT:%*",
+    "AddrPC%*",
+    "Call Trace:",
+    "Stack trace (most recent call %*",
+    "Stack EIP Arg0%*",
+    "Stack, %n, %n, 1, %*",
+    "*----> Stack Back Trace <----*",
 };
 
 /* Lines that belong to a listing and hold no frame. */
 static const char *const passed_rows[] = {
     "WARNING:%*",
     "*** %*",
-    "Child-SP%*",
-    "ChildEBP%*",
     "Memory %*",
     "Found by: %*",
     "No locals.",
@@ -189,13 +229,9 @@ static const char *const passed_rows[] = {
     "stack backtrace:",
     "Stack trace:",
     "Stack dump:",
-    "STACK_TEXT:%*",
     "Native stacktrace:",
-    "Call Trace:",
     "Dumping the backtrace.%*",
-    "Child SP%*",
     "%o %a [%wFrame: %a]", /* SOS, between managed and native code */
-    "AddrPC%*",
     "%n. Program arguments: %*",
     "Module %m without build-id.",
     "Module %m from %*",
@@ -254,9 +290,24 @@ static uint64_t without_base(struct pattern_text module, uint64_t address, uint6
     return offset;
 }
 
+/* gdb puts the name of an image without symbols before its exports: "KERNEL32!Sleep". */
+static void take_image(struct pattern_match *found)
+{
+    const char *bang = pattern_find(found->function, '!');
+    const struct pattern_text image = {found->function.at, bang};
+    if (bang == NULL || bang + 1 >= found->function.end || bang[1] == '=' ||
+        pattern_find_last(image, "operator") != NULL)
+        return;
+    for (const char *at = image.at; at < image.end; at++)
+        if (strchr(" (<:`", *at) != NULL)
+            return;
+    found->function.at = bang + 1;
+    if (pattern_length(found->module) == 0)
+        found->module = image;
+}
+
 /* The frame that a matching line states. */
-static bool set_matched(struct stack_input *input, const struct pattern_match *found,
-                        struct frame *out)
+static bool set_matched(struct stack_input *input, struct pattern_match *found, struct frame *out)
 {
     static const char *const nameless[] = {"??",
                                            "???",
@@ -266,6 +317,7 @@ static bool set_matched(struct stack_input *input, const struct pattern_match *f
                                            "UnknownFunction",
                                            "(function-name not available)",
                                            "Symbols not available"};
+    take_image(found);
     struct pattern_text module = spelled_trimmed(spelled_base_name(found->module));
     struct pattern_text function = found->function;
     const char *bang = pattern_find_last(module, ".apk!"); /* of a library inside a package */
@@ -276,6 +328,11 @@ static bool set_matched(struct stack_input *input, const struct pattern_match *f
     if (is_one_of(function, nameless, COUNT_OF(nameless)))
         function.end = function.at;
     out->pc_va = found->address;
+    if ((found->has_offset && pattern_starts(module, "0x")) ||
+        (!found->has_address &&
+         (pattern_find_last(function, ": ") != NULL || /* a compiler's words */
+          pattern_find_last(found->file, ": ") != NULL)))
+        return false;
     if (found->has_offset && pattern_length(module) > 0) {
         if (pattern_length(found->identity) == 0)
             return spelled_offset(input, module, found->offset, out);
@@ -380,6 +437,9 @@ static bool starts(const struct stack_input *input, struct pattern_text r, uint6
     *thread = NO_THREAD;
     if (rest.at != r.at && pattern_matches("#%n %*", rest, &found))
         return found.number == 0 && input->builder.count > 0;
+    if (input->builder.count > 0 &&
+        pattern_matches_any(heading_rows, COUNT_OF(heading_rows), r, &found))
+        return true;
     if (pattern_matches("Thread %n name:%*", r, &found) ||
         pattern_matches("Thread %n crashed with %*", r, &found) ||
         !pattern_matches_any(start_rows, COUNT_OF(start_rows), r, &found))
@@ -402,6 +462,7 @@ static enum line_is read_line(struct stack_input *input, struct pattern_text r, 
         return LINE_UNKNOWN;
     return read_where(input, r) || read_module(input, r) || read_identity(input, r) ||
                    pattern_matches_any(passed_rows, COUNT_OF(passed_rows), r, &found) ||
+                   pattern_matches_any(heading_rows, COUNT_OF(heading_rows), r, &found) ||
                    starts(input, r, &thread)
                ? LINE_NO_FRAME
                : LINE_UNKNOWN;

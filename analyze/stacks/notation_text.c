@@ -117,6 +117,23 @@ static void strip_quotes(struct stack_line *line)
     }
 }
 
+/* True where BEFORE, what is before an offset, has the same number as an address, as in traces of
+ * OBS, whose offset is the address where there are no symbols; and for a row of xperf. */
+static bool states_address(struct pattern_text before, uint64_t offset)
+{
+    enum { SHORTEST = 6 };
+    uint64_t number;
+    if (pattern_starts(before, "Stack,"))
+        return true;
+    while (before.at < before.end) {
+        const struct pattern_text word = pattern_next_word(&before);
+        if (pattern_length(word) >= SHORTEST &&
+            text_parse_hex(word.at, pattern_length(word), &number) && number == offset)
+            return true;
+    }
+    return false;
+}
+
 /* Reads one frame. False: the line is not a frame. */
 static bool parse_frame(struct stack_input *input, struct stack_line line, struct frame *out)
 {
@@ -152,8 +169,11 @@ static bool parse_frame(struct stack_input *input, struct stack_line line, struc
         name--;
     if (name == mark)
         return false;
-    if (memchr(name, ' ', (size_t)(mark - name)) != NULL)
+    if (memchr(name, ' ', (size_t)(mark - name)) != NULL) {
+        if (states_address((struct pattern_text){line.at, mark}, out->offset))
+            return false;
         name = spelled_after_prefix((struct pattern_text){name, mark}).at;
+    }
     const size_t length = (size_t)(mark - name);
     out->module = id.bytes > 0 ? input_identified(input, name, length, NULL, 0, id.at, id.bytes)
                                : input_module(input, name, length);
@@ -167,6 +187,79 @@ static bool parse_frame(struct stack_input *input, struct stack_line line, struc
 static bool is_full(const struct stack_input *input)
 {
     return input->addresses && input->builder.count == LIMIT_FRAMES_HEAD;
+}
+
+/* The number of a frame at the start of TEXT: `#1`, `# 1`, `[1]`, `1:`, `1#`, `1>`, `1)` or `1`,
+ * also after "frame ". NO_THREAD: there is none. */
+static uint64_t index_of(struct pattern_text text)
+{
+    enum { DIGITS = 4 };
+    uint64_t index;
+    while (text.at < text.end && strchr("*=> ", *text.at) != NULL)
+        text.at++;
+    if (pattern_starts(text, "frame ") || pattern_starts(text, "Frame "))
+        text.at += sizeof "frame " - 1;
+    if (text.at < text.end && (*text.at == '#' || *text.at == '['))
+        text.at++;
+    pattern_skip_blanks(&text);
+    struct pattern_text digits = {text.at, text.at};
+    while (digits.end < text.end && *digits.end >= '0' && *digits.end <= '9')
+        digits.end++;
+    const char *after = digits.end;
+    if (after < text.end && strchr(":#>])", *after) != NULL)
+        after++;
+    return pattern_length(digits) <= DIGITS && after < text.end && is_blank(*after) &&
+                   text_parse_uint(digits.at, pattern_length(digits), &index)
+               ? index
+               : NO_THREAD;
+}
+
+/* True for the first frame of another stack: the numbers begin again. A call that was inlined may
+ * have the number of its frame, but not where tools write '#'. */
+static bool begins_again(const struct stack_input *input, struct pattern_text text)
+{
+    return input->last_index != NO_THREAD && input->builder.count > 0 &&
+           (input->last_index > input->first_index || *text.at == '#') &&
+           index_of(text) == input->first_index;
+}
+
+static void take_index(struct stack_input *input, struct pattern_text text)
+{
+    const uint64_t index = index_of(text);
+    if (index == NO_THREAD)
+        return;
+    if (input->last_index == NO_THREAD)
+        input->first_index = index;
+    else
+        input->rises = input->rises || index > input->last_index;
+    input->last_index = index;
+}
+
+/* Some tools print the outermost frame first: their numbers end with 0. */
+static void turn(const struct stack_input *input, struct stack *stack)
+{
+    const uint32_t count = stack->frame_count;
+    if (input->last_index != 0 || input->first_index == 0 || input->rises || count < 2)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        stack->frames[i].index = count - 1 - i;
+    for (uint32_t i = 0; i < count / 2; i++) {
+        const struct frame other = stack->frames[i];
+        stack->frames[i] = stack->frames[count - 1 - i];
+        stack->frames[count - 1 - i] = other;
+    }
+    const enum pc_kind kind = stack->frames[0].kind;
+    stack->frames[0].kind = stack->frames[count - 1].kind;
+    stack->frames[count - 1].kind = kind;
+}
+
+/* What counted only within the stack. */
+static void leave_stack(struct stack_input *input)
+{
+    input->in_parameters = input->after_signal = input->named = false;
+    input->block = BLOCK_NONE;
+    input->last_index = NO_THREAD;
+    input->rises = false;
 }
 
 /* Returns the collected frames as a stack; WHOLE when the stack ends here. False when there are
@@ -183,6 +276,8 @@ static bool finish(struct stack_input *input, bool whole, struct arena *keep,
         out->stack.label = arena_string(keep, input->label);
         out->label = out->stack.label;
     }
+    if (whole && first)
+        turn(input, &out->stack);
     out->goes_on = !whole;
     if (is_full(input))
         builder_forget(&input->builder);
@@ -197,7 +292,7 @@ static bool finish(struct stack_input *input, bool whole, struct arena *keep,
     if (whole) {
         input->label = NULL;
         input->has_label = false;
-        input->in_parameters = input->in_goroutine = input->after_signal = input->named = false;
+        leave_stack(input);
         input->thread_number = NO_THREAD;
         arena_reset(&input->scratch);
     }
@@ -220,6 +315,7 @@ static void forget(struct stack_input *input)
     if (input->mapped)
         input->range_count = 0;
     input->mapped = input->fault_managed = false;
+    input->markup_count = 0;
     input->fault_module = NULL;
     input->fault_seventh = input->fault_data = input->fault_codes = 0;
 }
@@ -330,6 +426,7 @@ static bool take_other(struct stack_input *input, const struct stack_line *line)
         is = (*row)->line(input, text, &frame);
     }
     if (is == LINE_FRAME) {
+        take_index(input, text);
         input->after_signal = false;
         if ((input->addresses || input->mapped) && frame.module == NULL && frame.pc_va != 0)
             map_frame(input, &frame);
@@ -346,7 +443,8 @@ static bool starts_stack(const struct stack_input *input, const struct stack_lin
     for (const struct notation *const *row = input->notations; *row != NULL; row++)
         if ((*row)->starts != NULL && (*row)->starts(input, text, thread))
             return true;
-    return false;
+    *thread = NO_THREAD;
+    return begins_again(input, text);
 }
 
 static bool is_digit(const struct stack_line *line, size_t at)
@@ -399,7 +497,7 @@ bool text_read_value(struct stack_input *input, const char *text)
             (void)take_other(input, &line);
     }
     forget(input);
-    input->in_parameters = input->in_goroutine = input->after_signal = input->named = false;
+    leave_stack(input);
     return is_one;
 }
 

@@ -110,6 +110,11 @@ static bool read_call_site(struct stack_input *input, struct pattern_text r, str
         out->offset = out->pc_va = address;
         return address != 0;
     }
+    const struct pattern_text function = {bang + 1, r.end};
+    if (pattern_starts(function, "0x") && address_of(function, &address)) { /* OBS has no symbols */
+        out->offset = out->pc_va = address;
+        return true;
+    }
     input->in_parameters = r.end[-1] == '(';
     const char *plus = pattern_find_last(r, "+0x");
     if (plus != NULL && plus > bang)

@@ -26,7 +26,7 @@ enum status stack_input_open(FILE *stream, const char *name, struct stack_input 
         input->builder.frames = malloc(LIMIT_FRAMES * sizeof(struct frame));
         fault_clear(&input->record_fault);
         input->notations = notations;
-        input->crashed_thread = input->thread_number = NO_THREAD;
+        input->crashed_thread = input->thread_number = input->last_index = NO_THREAD;
     }
     if (input == NULL || input->buffer == NULL || input->name == NULL || input->names == NULL ||
         input->builder.frames == NULL) {

@@ -50,11 +50,15 @@
  *                           Go
  *     at FILE:LINE          the place of the function on the line before
  *
- * "Thread N", "thread #N", ". N Id: ..." and the like start a stack. Of the lines that begin with
- * '#', only "#N ..." and "# N ..." can be more than comments. Addresses and offsets are return
- * addresses, except in tools that print the call itself (AddressSanitizer, Android): those are
- * looked up where they are. With stack_input_addresses() the address of a line counts more than the
- * name in it.
+ * and, each in a file of its own, the panics of Rust without addresses, perf script, UMDH, and the
+ * markup of LLVM's symbolizer, which also places modules.
+ *
+ * "Thread N", "thread #N", ". N Id: ..." and the like start a stack, and so does a frame whose
+ * number is that of the first one again. Where numbers end with 0, the outermost frame came first.
+ * Of the lines that begin with '#', only "#N ..." and "# N ..." can be more than comments.
+ * Addresses and offsets are return addresses, except in tools that print the call itself
+ * (AddressSanitizer, Android): those are looked up where they are. With stack_input_addresses() the
+ * address of a line counts more than the name in it.
  *
  * XML with <frame> elements, or with a <CallStack> whose text has a frame on each line, is read as
  * such lines (notation_xml.c).

@@ -232,9 +232,30 @@ enum status input_read_rest(struct stack_input *input, size_t max, char **out, s
     return ERR_NONE;
 }
 
+/* True for a line that debuggers mark: "\tframe" of Visual Studio, "  12: x = 0;" of a source, and
+ * "app.exe!f - a.c:3" of Intel Inspector. */
+static bool is_marked(struct pattern_text r)
+{
+    const char *at = r.at;
+    if (at < r.end && *at == '\t')
+        return true;
+    while (at < r.end && *at == ' ')
+        at++;
+    const char *digits = at;
+    while (at < r.end && *at >= '0' && *at <= '9')
+        at++;
+    if (at > digits && digits >= r.at + 2 && at < r.end && *at == ':')
+        return true;
+    const char *bang = digits == r.at ? pattern_find(r, '!') : NULL;
+    return bang != NULL && pattern_find_last((struct pattern_text){bang, r.end}, " - ") != NULL;
+}
+
 bool input_has_label(const char *at, const char *end)
 {
-    return at < end && *at == '>' && (at + 1 == end || at[1] != '\t');
+    if (at >= end || *at != '>')
+        return false;
+    const char *stop = memchr(at, '\n', (size_t)(end - at));
+    return !is_marked((struct pattern_text){at + 1, stop != NULL ? stop : end});
 }
 
 bool input_copy_id(const char *text, size_t bytes, size_t upper, char *out, size_t room)

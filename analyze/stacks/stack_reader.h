@@ -43,6 +43,9 @@ struct input_range {
     const struct module *module;
 };
 
+/* Frames that only a line before them makes known. */
+enum input_block { BLOCK_NONE, BLOCK_GO, BLOCK_RUST, BLOCK_PERF, BLOCK_UMDH };
+
 enum input_units { UNITS_BYTES, UNITS_UTF16_LITTLE, UNITS_UTF16_BIG };
 
 /* What a thread in JSON, or an object without threads, says of each of its walks. They are looked
@@ -53,6 +56,8 @@ struct json_facts {
     const char *name, *role; /* in scratch; NULL: not stated */
     const cJSON *images;     /* of a job of Tecken */
 };
+
+struct markup_module; /* notation_markup.c */
 
 struct stack_input {
     FILE *stream;
@@ -94,8 +99,12 @@ struct stack_input {
     uint32_t fault_codes;     /* of a record in any language: the lines with a number so far */
     bool after_signal;        /* gdb: the next frame was interrupted by a signal */
     bool in_parameters;       /* within the parameters that WinDbg's kP prints one per line */
-    bool in_goroutine;        /* within the frames of one, which Go prints on two lines each */
-    bool named;               /* frames of this stack are as minidump_stackwalk -m prints them */
+    enum input_block block;   /* what a line before stated that lines are, until the stack ends */
+    uint64_t first_index, last_index; /* of the stack's numbered frames; NO_THREAD: none was */
+    bool rises;                       /* one of these numbers is above the one before */
+    struct markup_module *markup;     /* by the numbers that markup gives modules, in the arena */
+    uint32_t markup_count, markup_room;
+    bool named; /* frames of this stack are as minidump_stackwalk -m prints them */
     uint64_t crashed_thread, thread_number; /* as such lines number threads; NO_THREAD: unknown */
     uint32_t name_count;
 
@@ -112,6 +121,8 @@ struct stack_input {
     struct json_reports *reports; /* its stacks, in scratch, of the notation `reports` */
     struct json_images *images;   /* the list that was read last, in scratch; NULL */
     const cJSON *suspect;         /* of its threads, the crashed one; NULL: unknown */
+    const cJSON *more_walks;      /* of its next list, after that of `walk`; NULL: there is none */
+    bool in_more;                 /* `walk` is one of those */
     bool many;                    /* the object has several stacks: labels tell them apart */
 
     struct record record; /* of the notation `record` */
@@ -168,7 +179,7 @@ void input_map_frame(const struct stack_input *input, struct frame *frame);
 
 /* What a line of another tool says, as a frame (spelled.c). */
 struct pattern_text spelled_base_name(struct pattern_text path);
-/* True for a line "> label"; with a tab after > it is a frame that Visual Studio marks. */
+/* True for a line "> label" at AT; > also marks the current frame or line of a debugger. */
 bool input_has_label(const char *at, const char *end);
 /* TEXT without the blanks at its end. */
 struct pattern_text spelled_trimmed(struct pattern_text text);

@@ -1,0 +1,247 @@
+/* Texts and reports that other programs write, a row for each spelling; what is expected is what a
+ * person reads in them, and what the documents that the notations name say. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "stack_text.h"
+#include "stacks/stack_input.h"
+#include "stacks/stack_raw.h"
+#include "test.h"
+
+struct row {
+    const char *name, *text, *want;
+};
+
+static void read_part(const uint8_t *data, size_t bytes, void *context)
+{
+    struct fault fault = FAULT_INIT;
+    struct stack_input *input = NULL;
+    (void)context;
+    REQUIRE(stack_input_open_bytes((const char *)data, bytes, &input, &fault) == ERR_NONE);
+    (void)stack_text_of(input);
+}
+
+/* Also cut anywhere. */
+static void check_rows(const struct row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t bytes = strlen(rows[i].text);
+        test_row(rows[i].name);
+        CHECK_STR(stack_text(rows[i].text, bytes), rows[i].want);
+        test_truncations((const uint8_t *)rows[i].text, bytes, read_part, NULL);
+    }
+}
+
+#define ID "3249D99D0C4049318610F4E4FB0B6936"
+
+TEST(frames_below_a_heading)
+{
+    static const struct row rows[] = {
+        {"Rust, RUST_BACKTRACE=1",
+         "stack backtrace:\n   0: std::panicking::begin_panic_handler\n             at "
+         "/rustc/90b3/library\\std\\src\\panicking.rs:652\n   1: app::f<void (*)(),tuple$<> >\n"
+         "             at .\\src\\main.rs:7:5\n      app::inlined\n             at .\\src\\a.rs:9\n"
+         "      [... omitted 3 frames ...]\n   2: BaseThreadInitThunk\nnote: Some details are "
+         "omitted.\nnone of it\nstack backtrace:\n   0: core::f\n",
+         "-: !malformed@328\n-: ?!std::panicking::begin_panic_handler!0x0@i"
+         "(/rustc/90b3/library\\std\\src\\panicking.rs:652) ?!app::f<void (*)(),tuple$<> "
+         ">!0x0@r(.\\src\\main.rs:7) ?!app::inlined!0x0@r(.\\src\\a.rs:9) "
+         "?!BaseThreadInitThunk!0x0@r left 3\n-: ?!core::f!0x0@i\n"},
+        {"Rust, all of it, with an inlined call",
+         "stack backtrace:\n   0:     0x7ff6a0001234 - app::f\n                               "
+         "app::g\n   1:     0x7ff6a0002234 - <unknown>\n",
+         "-: ?!app::f!0x0@i ?!app::g!0x0@r ?!0x7ff6a0002234@r\n"},
+        {"numbers and names without that heading", "   0: app::f\n   1: 12 monkeys\n",
+         "-: !malformed@0\n-: !malformed@13\n"},
+        {"perf script",
+         "my app  1234 [001] 12345.678901:     250000 cycles:u: \n"
+         "\t          401234 main+0x14 (/home/u/app)\n  a.c:12\n"
+         "\t    7ffff7a2d830 __libc_start_main+0xf0 (/lib/libc-2.23.so)\n"
+         "\t          401129 [unknown] (/home/u/app)\n"
+         "\t          401130 [unknown] (/home/u/my app+0x1130)\n"
+         "\tffffffff81065 f(int (*)(int)) ([kernel.kallsyms])\n\n"
+         "app 1235/1236 12346.1: cycles: \n\t          401235 g (inlined)\n",
+         "thread 1234: app!main!0x0@i(a.c:12) libc-2.23.so!__libc_start_main!0x0@r ?!0x401129@r "
+         "my app!0x1130@r [kernel.kallsyms]!f(int (*)(int))!0x0@r\nthread 1236: "
+         "inlined!g!0x0@i\n"},
+        {"UMDH, with and without symbols",
+         "// Loaded modules:\n//     Base Size Module\n//   77000000 00180000 C:\\W\\ntdll.dll\n"
+         "+    5320 (   f110 -  9df0)     3a allocs     BackTrace00053\n"
+         "+       1 (      1 -      0)\tBackTrace00053\tallocations\nTotal increase == 5320\n\n"
+         "\tntdll!RtlAllocateHeap+0x00000808\n\tTest!readdir+00000075 (c:\\my x\\a.cpp, 674)\n"
+         "\tkernel32!BaseThreadInitThunk+E\n\n"
+         "+ 100 ( 100 - 0) 2 allocs BackTrace23FF\n\tntdll!RtlAllocateHeap\n\t77001234\n",
+         "-: ntdll!RtlAllocateHeap!0x0@r Test!readdir!0x0@r(c:\\my x\\a.cpp:674) "
+         "kernel32!BaseThreadInitThunk!0x0@r\n-: ntdll!RtlAllocateHeap!0x0@r "
+         "ntdll.dll!0x1234@r\n"},
+    };
+    check_rows(rows, COUNT_OF(rows));
+}
+
+/* llvm-symbolizer 19 --filter-markup steps back from an address that says nothing of its kind. */
+TEST(markup_for_the_symbolizer_of_llvm)
+{
+    static const struct row rows[] = {
+        {"a stack",
+         "{{{reset}}}\n{{{module:0x0:libc.so:elf:83238ab56ba10497aa}}}\n"
+         "{{{mmap:0x7acba69d5000:0x5a000:load:0x0:rx:0x1000}}}\n{{{module:1:/x/app:elf:}}}\n"
+         "[00012.3] ERROR: {{{mmap:0x400000:0x1000:load:1:r:0x400000}}}\n"
+         "{{{mmap:0x401000:0x1000:load:1:rx:0x401000}}}\n{{{bt:0:0x401234:pc}}}\n"
+         "[00012.4] app: {{{bt:1:0x7acba69d6000:ra}}}\n{{{bt:2:0x7acba69d6010}}} f\n"
+         "{{{bt:3:0x7acba6a2f000:sp 0x12}}}\n",
+         "-: app!0x1234@i libc.so!0x2000@r libc.so!0x2010@r ?!0x7acba6a2f000@r\n"},
+        {"a second stack, and a second process",
+         "{{{module:0:a:elf:}}}\n{{{mmap:0x1000:0x1000:load:0:rx:0x0}}}\n{{{bt:0:0x1010}}}\n"
+         "{{{bt:0:0x1020}}}\n{{{bt:1:0x1030}}}\n{{{reset}}}\n{{{bt:2:0x1040}}}\n",
+         "-: a!0x10@r\n-: a!0x20@r a!0x30@r ?!0x1040@r\n"},
+        {"damage",
+         "{{{bt:0:x}}}\n{{{bt:0:0x1}}\n{{{mmap:0x1000:0x1000:load:7:rx:0x0}}}\n"
+         "{{{module:4096:a:elf:}}}\n{{{module:1:a:elf:}}}\n{{{mmap:0x10:0x1000:load:1:rx:0x20}}}\n"
+         "{{{mmap:0xffffffffffffffff:0x10:load:1:rx:0x0}}}\n{{{bt:0:0x1010}}}\n",
+         "-: !malformed@0\n-: !malformed@13\n-: ?!0x1010@r\n"},
+    };
+    check_rows(rows, COUNT_OF(rows));
+}
+
+TEST(several_stacks_of_one_text)
+{
+    static const struct row rows[] = {
+        {"numbers that begin again",
+         "#0  0x1 in f () at a.c:1\n#1  0x2 in g () at a.c:2\n(gdb) bt\n#0  0x3 in h () at a.c:3\n"
+         "#0  0x4 in i () at a.c:4\n",
+         "-: ?!f!0x0@i(a.c:1) ?!g!0x0@r(a.c:2)\n-: ?!h!0x0@i(a.c:3)\n-: ?!i!0x0@i(a.c:4)\n"},
+        {"of AddressSanitizer",
+         "    #0 0x1 in f /a.c:1\n    #1 0x2 in g /a.c:2\nfreed by thread T0 here:\n"
+         "    #0 0x3 in free /b.c:1\n",
+         "-: !malformed@46\n-: ?!f!0x0@i(/a.c:1) ?!g!0x0@i(/a.c:2)\n-: ?!free!0x0@i(/b.c:1)\n"},
+        {"of Dr. Memory",
+         "# 0 app.exe!f   [C:\\a.c:12]\n# 1 app.exe!g   [C:\\a.c:3]\n\nError #2: LEAK\n"
+         "# 0 app.exe!h   [C:\\a.c:4]\n",
+         "-: !malformed@56\n-: app.exe!f!0x0@i(C:\\a.c:12) app.exe!g!0x0@r(C:\\a.c:3)\n"
+         "-: app.exe!h!0x0@i(C:\\a.c:4)\n"},
+        {"calls that were inlined have the number of their frame",
+         "0   App   0x1   f + 1 (a.c:1) [inlined]\n0   App   0x1   g + 2 (a.c:2)\n"
+         "1   App   0x2   h + 3\n",
+         "-: App!f!0x0@i(a.c:1) App!g!0x0@r(a.c:2) App!h!0x0@r\n"},
+        {"times are no numbers of frames",
+         "23:59:59 app.exe+0x1\n00:00:00 app.exe+0x2\n5 app.exe+0x3\n0:00 app.exe+0x4\n",
+         "-: app.exe!0x1@i app.exe!0x2@r app.exe!0x3@r app.exe!0x4@r\n"},
+        {"headings of WinDbg",
+         "0:000> k\nChild-SP          RetAddr               Call Site\n"
+         "000000b6`f7aff8b8 00007ff6`5b2d1a9e     app!f+0x17\nSTACK_TEXT:  \n"
+         "000000b6`f7aff8b8 00007ff6`5b2d1a9e     : 00000000`00000000 : app!g+0x17\n",
+         "-: !malformed@0\n-: app!f!0x0@i\n-: app!g!0x0@i\n"},
+        {"xperf",
+         "Stack, 123456, 5678, 1, 0x00007ff612341537, app.exe!crash\n"
+         "Stack, 123456, 5678, 2, 0x00007ff612341600, app.exe!0x00007ff612341600\n"
+         "Stack, 123457, 5678, 1, 0x00007ffb2e1e7034, kernel32.dll!BaseThreadInitThunk\n",
+         "-: app.exe!crash!0x0@i ?!0x7ff612341600@r\n-: kernel32.dll!BaseThreadInitThunk!0x0@i\n"},
+        {"OBS",
+         "Thread 1A2C (Crashed)\nStack            EIP              Arg0             Address\n"
+         "000000B6F7AFF8B8 00007FF612341537 0000000000000000 obs.dll!f+0x17\n"
+         "000000B6F7AFF8C0 00007FF612341600 0000000000000000 obs64.exe!0x7ff612341600\n"
+         "0012F8C0 00401600 00000000 obs32.exe!0x401600\n\nThread 2F10\n"
+         "Stack            EIP              Arg0             Address\n"
+         "000000B6F7BFF8B8 00007FFB2F1E2651 0000000000000000 ntdll.dll!NtWait+0x14\n",
+         "thread 6700: obs.dll!f!0x0@i ?!0x7ff612341600@r ?!0x401600@r\nthread 12048: "
+         "ntdll.dll!NtWait!0x0@i\n"},
+        {"Dr. Watson",
+         "*----> State Dump for Thread Id 0x1e40 <----*\n*----> Stack Back Trace <----*\n"
+         "0012ff7c 00401600 00000001 00320ee0 00320f48 app+0x1537\n"
+         "*----> State Dump for Thread Id 0x1e41 <----*\n"
+         "0012ff7c 00401600 00000001 00320ee0 00320f48 app+0x1538\n",
+         "thread 7744: app!0x1537@i\nthread 7745: app!0x1538@i\n"},
+        {"backward-cpp, whose innermost frame is the last one",
+         "Stack trace (most recent call last):\n"
+         "#2    Object \"C:\\app\\a.exe\", at 00007ff612341700, in main\n"
+         "#1  | Source \"/home/u/a.cpp\", line 20, in g\n"
+         "    | Source \"/home/u/a.h\", line 3, in inlined\n"
+         "#0    Source \"/home/u/a.cpp\", line 12, in f [0x401537]\n      >  12: *p = 0;\n"
+         "Stack trace (most recent call last) in thread 7:\n#1    Object \"b\", at 0x2, in i\n"
+         "#0    Object \"b\", at 0x1, in h\n",
+         "-: !malformed@241\n-: ?!f!0x0@i(/home/u/a.cpp:12) ?!inlined!0x0@r(/home/u/a.h:3) "
+         "?!g!0x0@r(/home/u/a.cpp:20) a.exe!main!0x0@r\n-: b!h!0x0@i b!i!0x0@r\n"},
+    };
+    check_rows(rows, COUNT_OF(rows));
+}
+
+TEST(lines_of_more_tools)
+{
+    static const struct row rows[] = {
+        {"HotSpot on Windows, with frames of Java",
+         "C  [mod.dll+0x1234]\nC  [my lib.dll+0x1300]  f+0x20  (a.c:12)\nC  0x000001f2a1b2c123\n"
+         "j  com.x.Main.main([Ljava/lang/String;)V+3\n"
+         "J 1234 c2 com.x.Foo.bar(I)I (25 bytes) @ 0x00000000023a1b2c [0x00000000023a1a00+0x12c]\n"
+         "J 12% c1 com.x.Foo.g()V (5 bytes) @ 0x00000000023a1b2d [0x00000000023a1a00+0x12d]\n"
+         "v  ~StubRoutines::call_stub\n",
+         "-: mod.dll!0x1234@i my lib.dll!0x1300@r ?!0x1f2a1b2c123@r "
+         "?!com.x.Main.main([Ljava/lang/String;)V!0x0@r ?!com.x.Foo.bar(I)I!0x0@r "
+         "?!com.x.Foo.g()V!0x0@r ?!StubRoutines::call_stub!0x0@r\n"},
+        {"gdb of MinGW, whose exports have the name of their image",
+         "#0  0x1 in KERNEL32!BaseThreadInitThunk () from C:\\W\\kernel32.dll\n"
+         "#1  0x2 in ntdll!RtlUserThreadStart ()\n#2  0x3 in X::operator!= (a=1) at a.cc:3\n",
+         "-: kernel32.dll!BaseThreadInitThunk!0x0@i ntdll!RtlUserThreadStart!0x0@r "
+         "?!X::operator!=!0x0@r(a.cc:3)\n"},
+        {"StackWalker, with lines",
+         "c:\\my src\\a.cpp (12): A::f\nc:\\a.c (3): error C1: x\n"
+         "00007FFB2E1E7034 (KERNEL32): (filename not available): BaseThreadInitThunk\n",
+         "-: !malformed@27\n-: ?!A::f!0x0@i(c:\\my src\\a.cpp:12) "
+         "KERNEL32!BaseThreadInitThunk!0x0@r\n"},
+        {"Mono in Unity", "0x00007FFD4F8BE7E0 (mono-2.0-bdwgc) [c:\\b\\m.c:2809] mono_invoke\n",
+         "-: mono-2.0-bdwgc!mono_invoke!0x0@i(c:\\b\\m.c:2809)\n"},
+        {"managed code",
+         "   at App.P.Crash(Object o) in c:\\my src\\P.cs:line 12\n   at App.P.<Main>(String[] a)\n"
+         "  at App.P.F (System.Object o) [0x00001] in <3d9a1f25c0c04e43a8d1>:0 \n"
+         "  at App.P.G (System.String[] args) [0x00007] in c:\\src\\P.cs:20 \n"
+         "  at App.P.H () <0x40fd8b50 + 0x0001f> in <filename unknown>:0 \n"
+         "   at App.P.I(Object o) ILOffset 0x12 in c:\\src\\P.cs:line 13\n"
+         "\tat com.x.A.b(A.java:12)\n    at f (C:\\a.js:3:4)\n",
+         "-: ?!App.P.Crash!0x0@i(c:\\my src\\P.cs:12) ?!App.P.<Main>!0x0@r ?!App.P.F!0x0@r "
+         "?!App.P.G!0x0@r(c:\\src\\P.cs:20) ?!App.P.H!0x0@r ?!App.P.I!0x0@r(c:\\src\\P.cs:13) "
+         "?!com.x.A.b!0x0@r(A.java:12) ?!f!0x0@r(C:\\a.js:3)\n"},
+        {"Intel Inspector, which marks the current frame",
+         "  >app.exe!f - C:\\src\\a.cpp:12\n   app.exe!g - C:\\src\\a.cpp:20\n"
+         "   KERNEL32.DLL!BaseThreadInitThunk - KERNEL32.DLL:0x17033\n>app\na.exe!0x1\n",
+         "-: app.exe!f!0x0@i(C:\\src\\a.cpp:12) app.exe!g!0x0@r(C:\\src\\a.cpp:20) "
+         "KERNEL32.DLL!0x17033@r\napp: a.exe!0x1@i\n"},
+        {"the current line of a source is no label",
+         "a.exe!0x1\n>   12:     *p = 0;\na.exe!0x2\n> 13: x\na.exe!0x3\n",
+         "-: !malformed@10\n-: a.exe!0x1@i a.exe!0x2@r\n13: x: a.exe!0x3@i\n"},
+    };
+    check_rows(rows, COUNT_OF(rows));
+}
+
+/* The time grows with the text, not with its square. */
+TEST(long_texts_of_strangers)
+{
+    enum { BYTES = 1 << 20, SECONDS = 15 };
+    static const struct {
+        const char *name, *head, *item, *tail;
+    } cases[] = {
+        {"markup", "", "{{{module:9:a:elf:}}}\n{{{mmap:0x1:0x1:load:9:r:0x0}}}\n", "{{{bt:0:1}}}"},
+        {"braces", "", "{{\n", ""},
+    };
+    char *text = malloc(BYTES + 1024);
+    REQUIRE(text != NULL);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct stack_item item;
+        struct arena keep;
+        const size_t item_bytes = strlen(cases[i].item);
+        size_t bytes = (size_t)snprintf(text, 512, "%s", cases[i].head);
+        for (; bytes < BYTES; bytes += item_bytes)
+            memcpy(text + bytes, cases[i].item, item_bytes);
+        bytes += (size_t)snprintf(text + bytes, 512, "%s", cases[i].tail);
+        test_row(cases[i].name);
+        struct stack_input *input = stack_text_open(text, bytes);
+        const clock_t start = clock();
+        arena_init(&keep, 0);
+        while (stack_input_next(input, &keep, &item))
+            arena_reset(&keep);
+        CHECK((clock() - start) / CLOCKS_PER_SEC < SECONDS);
+        arena_free(&keep);
+        stack_input_close(input);
+    }
+    free(text);
+}
