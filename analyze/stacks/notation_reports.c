@@ -10,24 +10,33 @@
  *   Datadog           its crashtracker
  *   ABRT              core_backtrace, and reports that have one
  *   Crashlytics       rows of its export to BigQuery
+ *   Backtrace         what its servers receive
+ *   Raygun            entries of its clients
+ *   Node              diagnostic reports
  *
  * Facts: MongoDB's "Log Messages" and SERVER-51239; Apple's MXCallStackTree; Swift's "Backtracing";
  * KSCrash's report schema; App Center's API, "AppleErrorLog"; Bugsnag's error reporting API;
- * libdatadog's RFC of crash reports; satyr's core_stacktrace; Firebase's "BigQuery export". */
+ * libdatadog's RFC of crash reports; satyr's core_stacktrace; Firebase's "BigQuery export";
+ * Backtrace's "Submit JSON"; Raygun's "Crash Reporting API"; Node's "Diagnostic report". */
 #include <string.h>
 
 #include "base/array.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "stacks/json_documents.h"
 
-/* Places are names of members, joined by dots. A list on the way is each of its objects. */
+/* Places are names of members, joined by dots. A list on the way is each of its objects, and * each
+ * member of an object. */
 #define TREES_OF(DIAGNOSTICS) DIAGNOSTICS ".callStackTree.callStacks"
 static const struct writer {
     const char *walks[8]; /* from the object to what has frames; "" is the object */
     const char *frames;   /* from there to the list of frames */
     const char *caller;   /* of a frame, a list of that one; NULL: the next in the list */
     const char *address, *base, *offset, *module, *identity, *function; /* of a frame, or NULL */
-    const char *images; /* from the object to a list of modules; NULL: frames say everything */
+    const char *scope, *file, *line; /* of a frame: the class of `function`; or NULL */
+    const char *sources; /* of the object: its members are called as `file` says, and have `path` */
+    bool is_decimal;     /* so are numbers that are texts without 0x */
+    const char *images;  /* from the object to a list of modules; NULL: frames say everything */
     const char *start, *bytes, *last, *name, *image_identity; /* of an image */
     const char *label, *number;                               /* of what has frames */
     const char *crashed;        /* of what has frames, true: it is that of the crashed thread */
@@ -123,6 +132,8 @@ static const struct writer {
      .module = "path",
      .identity = "build_id",
      .function = "function",
+     .file = "file",
+     .line = "line",
      .label = "name",
      .crashed = "is_crash"},
     {.walks = {"stacktrace", "problem.stacktrace"},
@@ -139,14 +150,36 @@ static const struct writer {
      .offset = "offset",
      .module = "library",
      .function = "symbol",
+     .file = "file",
+     .line = "line",
      .label = "thread_name",
      .crashed = "crashed"},
+    {.walks = {"threads.*"},
+     .frames = "stack",
+     .address = "address",
+     .module = "library",
+     .function = "funcName",
+     .file = "sourceCode",
+     .line = "line",
+     .sources = "sourceCode",
+     .is_decimal = true,
+     .label = "name",
+     .crashed = "fault"},
+    {.walks = {"details.error", "details.error.innerError", "details.error.innerErrors"},
+     .frames = "stackTrace",
+     .function = "methodName",
+     .scope = "className",
+     .file = "fileName",
+     .line = "lineNumber",
+     .label = "className"},
+    {.walks = {""}, .frames = "nativeStack", .address = "pc", .function = "symbol"},
 };
 
 /* The stacks of an object. */
 struct json_reports {
     const struct writer *writer;
     const cJSON *object, *images, *crashed; /* crashed: the number of that thread */
+    const cJSON *sources;                   /* NULL: none, or too many for a look by each frame */
     const cJSON **walks;                    /* in scratch */
     uint32_t count, room, next;
 };
@@ -180,10 +213,12 @@ static bool visit_place(struct stack_input *input, struct json_reports *of, cons
                         const char *place, visit_fn *visit)
 {
     const cJSON *item;
-    while (*place != '\0' && !cJSON_IsArray(at))
+    while (*place != '\0' && *place != '*' && !cJSON_IsArray(at))
         at = step(at, &place);
-    if (!cJSON_IsArray(at))
-        return cJSON_IsObject(at) && visit(input, of, at);
+    if (*place == '*' && cJSON_IsObject(at))
+        place++;
+    else if (!cJSON_IsArray(at))
+        return cJSON_IsObject(at) && *place == '\0' && visit(input, of, at);
     cJSON_ArrayForEach(item, at)
     {
         if (cJSON_IsObject(item) && visit_place(input, of, item, place, visit))
@@ -212,8 +247,10 @@ static bool is_of(struct stack_input *input, struct json_reports *of, const cJSO
         return false;
     cJSON_ArrayForEach(frame, frames)
     {
-        if (member(frame, place != NULL ? place : writer->address) != NULL &&
-            (writer->module == NULL || member(frame, writer->module) != NULL))
+        const bool is_placed = place != NULL ? member(frame, place) != NULL
+                                             : member(frame, writer->address) != NULL ||
+                                                   member(frame, writer->function) != NULL;
+        if (is_placed && (writer->module == NULL || member(frame, writer->module) != NULL))
             return true;
     }
     return false;
@@ -267,15 +304,27 @@ static const cJSON *next_walk(struct stack_input *input)
 
 static void begin(struct stack_input *input, struct fault *fault)
 {
+    enum { SOURCES_MAX = 1024 };
     input->reports = ARENA_NEW(&input->scratch, struct json_reports);
     if (input->reports == NULL || !find_writer(input->object, input->reports) ||
         visit_walks(input, input->reports, keep_walk))
         fault_no_memory(fault, "stacks of a report");
+    if (fault->code != ERR_NONE)
+        return;
+    input->reports->sources = member(input->object, input->reports->writer->sources);
+    if (cJSON_GetArraySize(input->reports->sources) > SOURCES_MAX)
+        input->reports->sources = NULL;
 }
 
-static uint64_t number_of(const cJSON *from, const char *name, struct fault *fault)
+static uint64_t number_of(const struct writer *writer, const cJSON *from, const char *name,
+                          struct fault *fault)
 {
-    return name != NULL ? json_get_hex(from, name, 0, fault) : 0;
+    const cJSON *item = member(from, name);
+    uint64_t number;
+    if (writer->is_decimal && cJSON_IsString(item) &&
+        text_parse_uint(item->valuestring, strlen(item->valuestring), &number))
+        return number;
+    return item != NULL ? json_get_hex(from, name, 0, fault) : 0;
 }
 
 static const char *text_of(const cJSON *from, const char *name, struct arena *keep,
@@ -353,6 +402,27 @@ static uint64_t offset_of_tree(uint64_t stated, uint64_t va)
     return stated % PAGE == 0 && stated <= va && (va - stated) % PAGE != 0 ? va - stated : stated;
 }
 
+/* A frame that is known by its name; false: it has none. */
+static bool name_frame(struct stack_input *input, const cJSON *from, const char *module,
+                       struct arena *keep, struct frame *out, struct fault *fault)
+{
+    const struct writer *writer = input->reports->writer;
+    const char *function = text_of(from, writer->function, keep, fault);
+    const char *scope = text_of(from, writer->scope, keep, fault);
+    const uint64_t line = number_of(writer, from, writer->line, fault);
+    if (function == NULL || function[0] == '\0')
+        return false;
+    out->module_name = module != NULL && module[0] != '\0' ? path_base(module) : NULL;
+    out->function =
+        scope != NULL && scope[0] != '\0' ? arena_printf(keep, "%s.%s", scope, function) : function;
+    out->note = NOTE_NAMED_BY_INPUT;
+    out->file = text_of(from, writer->file, keep, fault);
+    if (writer->sources != NULL && out->file != NULL)
+        out->file = text_of(member(input->reports->sources, out->file), "path", keep, fault);
+    out->line = out->file != NULL && line <= INT32_MAX ? (uint32_t)line : 0;
+    return true;
+}
+
 static void read_frame(struct stack_input *input, const cJSON *from, struct arena *keep,
                        struct fault *fault)
 {
@@ -363,11 +433,10 @@ static void read_frame(struct stack_input *input, const cJSON *from, struct aren
     if (!is_frame(input, from, &frame))
         return;
     const bool has_offset = member(from, writer->offset) != NULL;
-    const uint64_t stated = number_of(from, writer->offset, fault);
-    uint64_t base_va = number_of(from, writer->base, fault);
-    const char *function = text_of(from, writer->function, keep, fault);
+    const uint64_t stated = number_of(writer, from, writer->offset, fault);
+    uint64_t base_va = number_of(writer, from, writer->base, fault);
     const char *name = text_of(from, writer->module, keep, fault);
-    frame.pc_va = number_of(from, writer->address, fault);
+    frame.pc_va = number_of(writer, from, writer->address, fault);
     struct json_image *image = image_of(input, base_va, frame.pc_va, fault);
     base_va = image != NULL ? image->start_va : base_va;
     if (frame.pc_va == 0 && base_va != 0 && has_offset)
@@ -380,11 +449,8 @@ static void read_frame(struct stack_input *input, const cJSON *from, struct aren
     }
     if (frame.module != NULL) {
         frame.module_name = frame.module->name;
-    } else if (function != NULL && function[0] != '\0') {
-        frame.module_name = name != NULL && name[0] != '\0' ? path_base(name) : NULL;
-        frame.function = function;
-        frame.note = NOTE_NAMED_BY_INPUT;
-    } else if (member(from, writer->address) == NULL && frame.pc_va == 0) {
+    } else if (!name_frame(input, from, name, keep, &frame, fault) &&
+               member(from, writer->address) == NULL && frame.pc_va == 0) {
         json_no_place(fault);
     }
     frame.offset = frame.module != NULL ? frame.offset : frame.pc_va;

@@ -40,6 +40,22 @@ static const cJSON *first_walk(const cJSON *object)
     return walk != NULL ? walk : object;
 }
 
+/* After the stacks of the exceptions, those of the threads; the crashed one has none there. */
+static const cJSON *next_walk(struct stack_input *input)
+{
+    if (input->walk == NULL)
+        return first_walk(input->object);
+    const cJSON *next = input->walk != input->object ? input->walk->next : NULL;
+    if (next == NULL && input->more_walks != NULL) {
+        next = input->more_walks;
+        input->more_walks = NULL;
+        input->in_more = true;
+    }
+    while (input->in_more && next != NULL && !cJSON_IsObject(trace_of(next)))
+        next = next->next;
+    return next;
+}
+
 static bool is_object(const cJSON *object)
 {
     return first_walk(object) != object || cJSON_IsObject(trace_of(object));
@@ -58,6 +74,9 @@ static uint64_t relative_to(const char *mode)
 static void begin(struct stack_input *input, struct fault *fault)
 {
     const cJSON *meta = json_get_object(input->object, "debug_meta", fault);
+    input->in_more = false;
+    input->more_walks =
+        values_of(input->object, "exception") != NULL ? values_of(input->object, "threads") : NULL;
     (void)json_images(input,
                       meta != NULL ? json_get_array(meta, "images", fault)
                                    : json_get_array(input->object, "modules", fault),
@@ -142,8 +161,12 @@ static void read_walk(struct stack_input *input, const cJSON *walk, struct arena
     if (frames == NULL && fault->code == ERR_NONE)
         fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "stack",
                        "there are no frames in `stacktrace`");
-    out->label = out->stack.label =
-        type != NULL ? type : json_get_string(walk, "name", keep, fault);
+    const cJSON *id = cJSON_GetObjectItemCaseSensitive(walk, "id");
+    out->label = type != NULL ? type : json_get_string(walk, "name", keep, fault);
+    if (out->label == NULL && cJSON_IsNumber(id) && id->valuedouble >= 0 &&
+        id->valuedouble <= UINT32_MAX)
+        out->label = arena_printf(keep, "thread %u", (unsigned)id->valuedouble);
+    out->stack.label = out->label;
     /* cJSON links the first element back to the last one */
     const cJSON *first = frames != NULL ? frames->child : NULL;
     for (const cJSON *at = first; outermost_last && at != NULL && fault->code == ERR_NONE;
@@ -157,6 +180,6 @@ static void read_walk(struct stack_input *input, const cJSON *walk, struct arena
 
 const struct notation notation_sentry = {.name = "Sentry's events",
                                          .is_object = is_object,
-                                         .first_walk = first_walk,
+                                         .next_walk = next_walk,
                                          .begin = begin,
                                          .read_walk = read_walk};

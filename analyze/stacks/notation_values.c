@@ -5,6 +5,8 @@
  *   Event.EventData                  of an event, by evtx_dump
  *   winlog.event_data                of an event, by Winlogbeat
  *   error.stack, error.stack_trace   of an error, by Datadog and by Elastic
+ *   error.threads[].stack            of each thread, by Datadog, whose error.stack is that of the
+ *                                    crashed one; error.binary_images has their modules
  *   data.body.crash_report.raw       a report of Apple's systems, by Rollbar
  *   exception.stacktrace             an attribute of OpenTelemetry's events
  *
@@ -55,6 +57,15 @@ static const char *value_of(const cJSON *data, const char *name, const char *num
     return cJSON_IsString(value) ? value->valuestring : NULL;
 }
 
+/* The first thread of Datadog's; NULL: there is none. */
+static const cJSON *threads_of(const cJSON *object)
+{
+    static place places[] = {{"error", "threads"}};
+    const cJSON *threads = first_of(object, places, COUNT_OF(places));
+    const cJSON *first = cJSON_IsArray(threads) ? threads->child : NULL;
+    return cJSON_IsString(cJSON_GetObjectItemCaseSensitive(first, "stack")) ? first : NULL;
+}
+
 static bool read_data(struct stack_input *input, const cJSON *data)
 {
     enum { MODULE = 3, OFFSET = 7 };
@@ -92,13 +103,72 @@ static bool is_object(const cJSON *object)
     for (size_t i = 0; i < COUNT_OF(others); i++)
         if (cJSON_GetObjectItemCaseSensitive(object, others[i]) != NULL)
             return false;
-    return text_of(object) != NULL || cJSON_IsObject(data_of(object));
+    return text_of(object) != NULL || threads_of(object) != NULL || cJSON_IsObject(data_of(object));
+}
+
+/* From now on the modules of OBJECT's texts have the identities that it states. */
+static void state_images(struct stack_input *input, const cJSON *object, struct fault *fault)
+{
+    static place places[] = {{"error", "binary_images"}};
+    const cJSON *images = first_of(object, places, COUNT_OF(places)), *image;
+    uint32_t count = 0;
+    cJSON_ArrayForEach(image, images)
+    {
+        const char *name = json_get_string(image, "name", &input->scratch, fault);
+        const char *id = json_get_string(image, "uuid", &input->scratch, fault);
+        if (++count > LIMIT_MODULES) {
+            fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "images");
+            return;
+        }
+        if (name != NULL && id != NULL)
+            (void)input_state_module(input, name, strlen(name), NULL, 0, id, strlen(id));
+    }
+}
+
+static void begin(struct stack_input *input, struct fault *fault)
+{
+    const cJSON *thread = threads_of(input->object);
+    input->more_walks = thread;
+    input->in_more = false;
+    for (; thread != NULL; thread = thread->next) /* in place of error.stack, which is the same */
+        if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(thread, "crashed")))
+            input->in_more = true;
+    state_images(input, input->object, fault);
+}
+
+/* The text of the object, then those of its threads. */
+static const cJSON *next_walk(struct stack_input *input)
+{
+    const cJSON *last = input->walk;
+    if (last == NULL && !input->in_more)
+        return input->object;
+    input->in_more = true;
+    return last == NULL || last == input->object ? input->more_walks : last->next;
+}
+
+static void read_thread(struct stack_input *input, const cJSON *walk, struct arena *keep,
+                        struct stack_item *out)
+{
+    const char *text = json_get_string(walk, "stack", &input->scratch, &out->fault);
+    if (text != NULL && !text_read_value(input, text))
+        fault_set_hint(&out->fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "text of a stack",
+                       "it holds several stacks: give the text alone");
+    json_end_walk(input, keep, &out->stack, &out->fault);
+    out->crashed_first = true;
+    out->label = out->stack.label = out->stack.thread_name =
+        json_get_string(walk, "name", keep, &out->fault);
+    if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(walk, "crashed")))
+        out->stack.role = THREAD_ROLE_SUSPECT;
 }
 
 /* An event has its data in both forms. */
 static void read_walk(struct stack_input *input, const cJSON *walk, struct arena *keep,
                       struct stack_item *out)
 {
+    if (input->in_more) {
+        read_thread(input, walk, keep, out);
+        return;
+    }
     const char *text = text_of(walk);
     if (!read_data(input, data_of(walk)) && text != NULL && !text_read_value(input, text))
         fault_set_hint(&out->fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "text of a stack",
@@ -109,12 +179,8 @@ static void read_walk(struct stack_input *input, const cJSON *walk, struct arena
     json_end_walk(input, keep, &out->stack, &out->fault);
 }
 
-static const cJSON *first_walk(const cJSON *object)
-{
-    return object;
-}
-
 const struct notation notation_values = {.name = "a text, or an event, in JSON",
                                          .is_object = is_object,
-                                         .first_walk = first_walk,
+                                         .begin = begin,
+                                         .next_walk = next_walk,
                                          .read_walk = read_walk};

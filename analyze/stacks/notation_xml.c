@@ -18,6 +18,8 @@ enum part {
     PART_ADDRESS,
     PART_PATH, /* of the module; only with a location */
     PART_LOCATION,
+    PART_FILE,
+    PART_LINE,
     PARTS
 };
 
@@ -34,7 +36,9 @@ static const struct {
     {"method", PART_FUNCTION},     {"address", PART_ADDRESS},
     {"ip", PART_ADDRESS},          {"pc", PART_ADDRESS},
     {"instruction", PART_ADDRESS}, {"path", PART_PATH},
-    {"location", PART_LOCATION},
+    {"location", PART_LOCATION},   {"file", PART_FILE},
+    {"filename", PART_FILE},       {"sourcefile", PART_FILE},
+    {"line", PART_LINE},           {"linenumber", PART_LINE},
 };
 
 static const char *const frame_tags[] = {"frame", "stackframe"};
@@ -88,6 +92,32 @@ static char *find(char *at, const char *end, const char *what)
         at++;
     }
     return NULL;
+}
+
+/* Text in <![CDATA[...]]> is no markup: its brackets become these until the tags were read. */
+enum { HIDDEN_LESS = 1, HIDDEN_MORE = 2 };
+
+static void hide_data(char *at, char *end)
+{
+    static const char open[] = "<![CDATA[", close[] = "]]>";
+    while ((at = find(at, end, open)) != NULL) {
+        char *stop = find(at, end, close);
+        memset(at, ' ', sizeof open - 1);
+        for (char *c = at; stop != NULL && c < stop; c++)
+            if (*c == '<' || *c == '>')
+                *c = *c == '<' ? HIDDEN_LESS : HIDDEN_MORE;
+        if (stop == NULL)
+            return;
+        memset(stop, ' ', sizeof close - 1);
+        at = stop;
+    }
+}
+
+static void show_data(char *at, const char *end)
+{
+    for (; at < end; at++)
+        if (*at == HIDDEN_LESS || *at == HIDDEN_MORE)
+            *at = *at == HIDDEN_LESS ? '<' : '>';
 }
 
 /* The next tag at or after AT; comments and declarations are tags without a name. */
@@ -213,6 +243,16 @@ static char *put_location(char *to, const char *end, struct pattern_text path,
     return put(to, end, location);
 }
 
+/* " [FILE:LINE]", where both are known. */
+static char *put_source(char *to, const char *end, struct pattern_text file,
+                        struct pattern_text line)
+{
+    if (pattern_length(file) == 0 || pattern_length(line) == 0 || *line.at == '0')
+        return to;
+    to = put(put_char(put_char(to, end, ' '), end, '['), end, file);
+    return put_char(put(put_char(to, end, ':'), end, line), end, ']');
+}
+
 /* "module!0xOFFSET", "module!function+0xOFFSET", "?!0xADDRESS", or the element's own text; what
  * FROM to END held is gone. */
 static void put_frame(char *from, char *end, const struct pattern_text *parts,
@@ -246,6 +286,7 @@ static void put_frame(char *from, char *end, const struct pattern_text *parts,
         to = put(to, end,
                  number == PART_OFFSET ? copies[number]
                                        : (struct pattern_text){start, start + sizeof start - 1});
+        to = put_source(to, end, copies[PART_FILE], copies[PART_LINE]);
     } else {
         to = placed && number == PART_OFFSET ? put(to, end, copies[PART_MODULE])
                                              : put_char(to, end, '?');
@@ -275,50 +316,105 @@ static char *read_frame(const struct tag *open, char *end, struct pattern_text *
     return last.end;
 }
 
-/* "> thread 5", where the tag states a number. */
-static void put_thread(const struct tag *tag)
+/* What a thread is called: the first value of its tag that has a digit, or the text of its element
+ * <ThreadID>. */
+static struct pattern_text thread_name(const struct tag *thread, char *end)
 {
-    static const char label[] = "> thread";
-    const char *at = tag->name.end;
-    while (at < tag->end && (*at < '0' || *at > '9'))
+    const char *at = thread->name.end;
+    struct tag tag, last = *thread;
+    while (at < thread->end && (*at < '0' || *at > '9'))
         at++;
-    const char *stop = at;
-    while (stop < tag->end && *stop >= '0' && *stop <= '9')
-        stop++;
-    char id[24];
-    const size_t bytes = (size_t)(stop - at) < sizeof id ? (size_t)(stop - at) : 0;
-    memcpy(id, at, bytes);
-    blank(tag->at, tag->end);
-    char *to = put_char(tag->at, tag->end, '\n');
-    to = put(to, tag->end, (struct pattern_text){label, label + sizeof label - 1});
-    to = put(put_char(to, tag->end, ' '), tag->end, (struct pattern_text){id, id + bytes});
-    (void)put_char(to, tag->end, '\n');
+    struct pattern_text name = {at, at};
+    while (at > thread->name.end && at < thread->end && strchr("'\"", name.at[-1]) == NULL &&
+           !ends_name(name.at[-1]))
+        name.at--;
+    while (name.end < thread->end && strchr("'\"<>", *name.end) == NULL && !ends_name(*name.end))
+        name.end++;
+    for (; pattern_length(name) == 0 && !thread->is_empty && next_tag(last.end, end, &tag);
+         last = tag) {
+        if (is_named(tag.name, "thread"))
+            break;
+        if (tag.closes && is_named(tag.name, "threadid"))
+            name = (struct pattern_text){last.end, tag.at};
+    }
+    return name;
+}
+
+/* Where lines are written: tags before the next frame, of which the last ended at END. */
+struct space {
+    char *at, *end; /* NULL: no thread began */
+    struct pattern_text name;
+};
+
+/* "> thread NAME" for the thread that began, or what there is room for. */
+static void put_thread(struct space *space)
+{
+    static const char label[] = "thread ";
+    char copy[24];
+    const size_t bytes =
+        pattern_length(space->name) < sizeof copy ? pattern_length(space->name) : 0;
+    const char *const end = space->end;
+    if (space->at == NULL)
+        return;
+    memcpy(copy, space->name.at, bytes);
+    blank(space->at, space->end);
+    char *to = put_char(put_char(space->at, end, '\n'), end, '>');
+    if ((size_t)(end - to) > sizeof label + bytes)
+        to = put(put_char(to, end, ' '), end, (struct pattern_text){label, label + 6});
+    if ((size_t)(end - to) > bytes + 1)
+        to = put(put_char(to, end, ' '), end, (struct pattern_text){copy, copy + bytes});
+    (void)put_char(to, end, '\n');
+    space->at = NULL;
+}
+
+/* Unreal's <CallStack> has the frames of its <PCallStack> again, without their places. */
+static bool has_places(char *at, char *end)
+{
+    static const char open[] = "<PCallStack>";
+    at = find(at, end, open);
+    char *stop = at != NULL ? find(at, end, "</PCallStack>") : NULL;
+    return stop != NULL && memchr(at, '+', (size_t)(stop - at)) != NULL;
 }
 
 static void make_text(char *at, char *end, struct arena *scratch)
 {
     struct tag tag;
-    bool in_text = false; /* of an element whose lines are frames */
+    struct space space = {NULL, NULL, {NULL, NULL}};
+    bool in_text = false, in_thread = false; /* in_text: of an element whose lines are frames */
+    const bool again = has_places(at, end);
     while (next_tag(at, end, &tag)) {
         if (!in_text)
             blank(at, tag.at);
         at = tag.end;
         const bool frames = is_any(tag.name, text_tags, COUNT_OF(text_tags));
+        const bool is_thread = is_named(tag.name, "thread");
         if (frames)
-            in_text = !tag.closes && !tag.is_empty;
+            in_text = !tag.closes && !tag.is_empty &&
+                      (in_thread || !again || !is_named(tag.name, "callstack"));
         if (is_any(tag.name, frame_tags, COUNT_OF(frame_tags)) && !tag.closes) {
             struct pattern_text parts[PARTS + 1] = {{NULL, NULL}};
+            space.end = tag.at;
+            put_thread(&space);
             at = read_frame(&tag, end, parts);
             in_text = false;
             put_frame(tag.at, at, parts, scratch);
             arena_reset(scratch);
-        } else if (is_named(tag.name, "thread") && !tag.closes) {
-            put_thread(&tag);
+            continue;
+        }
+        if (is_thread && !tag.closes) {
+            space.name = thread_name(&tag, end);
+            space.at = tag.at;
+        }
+        in_thread = is_thread ? !tag.closes : in_thread;
+        if (space.at != NULL) {
+            space.end = tag.end;
+            if (in_text || (is_thread && tag.closes))
+                put_thread(&space);
         } else {
             blank(tag.at, tag.end);
-            if (frames && tag.end > tag.at)
-                tag.end[-1] = '\n';
         }
+        if (frames && tag.end > tag.at)
+            tag.end[-1] = '\n';
     }
     if (!in_text)
         blank(at, end);
@@ -333,19 +429,23 @@ static bool next(struct stack_input *input, struct arena *keep, struct stack_ite
         item_fault(input, out, ERR_LIMIT, LIMIT_JSON_BYTES, "report in XML", NULL);
         return true;
     }
+    hide_data(input->buffer + input->start, input->buffer + input->end);
     make_text(input->buffer + input->start, input->buffer + input->end, &input->scratch);
+    show_data(input->buffer + input->start, input->buffer + input->end);
     input->notation = &notation_text;
     return notation_text.next(input, keep, out);
 }
 
 /* Elements with frames in what is read first: Windows' event log is XML, too, and its lines are
- * read as text. */
+ * read as text. This is asked at each line until one is understood, so nothing is searched twice.
+ */
 static bool recognise(struct stack_input *input)
 {
     const char *at = input_after_space(input, input->start);
     struct tag tag;
     if (at == NULL || *at != '<' || input->end - (size_t)(at - input->buffer) < 2 ||
-        (at[1] != '?' && at[1] != '!' && (lower(at[1]) < 'a' || lower(at[1]) > 'z')))
+        (at[1] != '?' && at[1] != '!' && (lower(at[1]) < 'a' || lower(at[1]) > 'z')) ||
+        input->notation != NULL)
         return false;
     while (input->end - input->start < INPUT_BUFFER_BYTES && input_fill(input, INPUT_BUFFER_BYTES))
         continue;

@@ -213,6 +213,74 @@ TEST(lines_of_more_tools)
     check_rows(rows, COUNT_OF(rows));
 }
 
+TEST(reports_of_more_services)
+{
+    static const struct row rows[] = {
+        {"Backtrace",
+         "{\"uuid\":\"x\",\"lang\":\"C\",\"threads\":{\"4ae5\":{\"name\":\"main\",\"fault\":true,"
+         "\"stack\":[{\"address\":\"0x7ff612341537\",\"funcName\":\"f\",\"sourceCode\":\"o9\","
+         "\"line\":\"12\",\"library\":\"C:\\\\app\\\\a.exe\"},{\"address\":"
+         "\"16045690984833335023\",\"funcName\":\"g\",\"line\":3,\"sourceCode\":\"none\"},"
+         "{\"address\":16,\"library\":\"b.dll\"}]},\"1\":{\"stack\":[{\"funcName\":\"h\","
+         "\"library\":\"c\"}]},\"mainThread\":\"4ae5\"},\"sourceCode\":{\"o9\":{\"path\":"
+         "\"/src/a.c\"}}}\n",
+         "main (crashed): a.exe!f!0x7ff612341537@i(/src/a.c:12) ?!g!0xdeadbeefdeadbeef@r "
+         "?!0x10@r\nthread 1: c!h!0x0@i\n"},
+        {"Raygun, with the error that caused it",
+         "{\"occurredOn\":\"2024-01-01T00:00:00Z\",\"details\":{\"error\":{\"className\":\"E\","
+         "\"stackTrace\":[{\"lineNumber\":12,\"className\":\"A.B\",\"fileName\":\"a.cs\","
+         "\"methodName\":\"F(Object o)\"},{\"methodName\":\"g\"}],\"innerError\":{\"className\":"
+         "\"I\",\"stackTrace\":[{\"methodName\":\"h\",\"className\":\"\"}]}}}}\n",
+         "E: ?!A.B.F(Object o)!0x0@i(a.cs:12) ?!g!0x0@r\nI: ?!h!0x0@i\n"},
+        {"Node.js",
+         "{\"header\":{\"reportVersion\":3},\"javascriptStack\":{\"message\":\"x\"},"
+         "\"nativeStack\":[{\"pc\":\"0x55fc9c29af0e\",\"symbol\":\"f(int) [node]\"},{\"pc\":"
+         "\"0x401234\",\"symbol\":\"\"}]}\n",
+         "-: ?!f(int) [node]!0x55fc9c29af0e@i ?!0x401234@r\n"},
+        {"Datadog, every thread and the identities of modules",
+         "{\"error\":{\"stack\":\"0   App   0x0000000100001020 0x100000000 + 4128\",\"threads\":[{"
+         "\"name\":\"Thread 0\",\"crashed\":true,\"stack\":\"0   App   0x0000000100001020 "
+         "0x100000000 + 4128\\n1   App   0x0000000100002020 0x100000000 + 8224\"},{\"name\":"
+         "\"Thread 1\",\"crashed\":false,\"stack\":\"0   b   0x0000000200001020 0x200000000 + "
+         "4128\"}],\"binary_images\":[{\"uuid\":\"3249d99d-0c40-4931-8610-f4e4fb0b6936\",\"name\":"
+         "\"App\"},{\"uuid\":\"Unavailable\",\"name\":\"b\"}]}}\n",
+         "Thread 0 (crashed): App!0x1020@i{," ID "0} App!0x2020@r{," ID "0}\nThread 1: "
+         "b!0x1020@i\n"},
+        {"and where none of them crashed, the error first",
+         "{\"error\":{\"stack\":\"a.exe+0x1\",\"threads\":[{\"name\":\"w\",\"stack\":\"a.exe+0x2\"}"
+         "]}}\n{\"error\":{\"stack\":\"a.exe+0x3\"}}\n",
+         "-: a.exe!0x1@i\nw: a.exe!0x2@i\n-: a.exe!0x3@i\n"},
+        {"Sentry, the threads after the exception",
+         "{\"exception\":{\"values\":[{\"type\":\"E\",\"thread_id\":1,\"stacktrace\":{\"frames\":[{"
+         "\"instruction_addr\":\"0x1\"}]}}]},\"threads\":{\"values\":[{\"id\":1,\"crashed\":true},"
+         "{\"id\":2,\"name\":\"w\",\"stacktrace\":{\"frames\":[{\"instruction_addr\":\"0x2\"}]}},"
+         "{\"id\":3,\"stacktrace\":null},{\"id\":4,\"stacktrace\":{\"frames\":[{"
+         "\"instruction_addr\":\"0x3\"}]}}]}}\n",
+         "E: ?!0x1@i\nw: ?!0x2@i\nthread 4: ?!0x3@i\n"},
+        {"BugSplat, whose names are in CDATA",
+         "<report><exception><func><![CDATA[app!f]]></func></exception><threads><thread "
+         "id=\"1e40\" "
+         "current=\"yes\" framecount=\"2\"><frame><symbol><![CDATA[app!g<int>]]></symbol><arg1/>"
+         "<file><![CDATA[c:\\a.cpp]]></file><line>12</line><offset>0x17</offset></frame><frame>"
+         "<symbol><![CDATA[app!h]]></symbol><file/><line>0</line><offset>0x20</offset></frame>"
+         "</thread><thread id='7'><frame module='a' function='x' offset='0x1' file='a.c' line='3'/>"
+         "</thread></threads></report>",
+         "thread 1e40: app!g<int>!0x0@i(c:\\a.cpp:12) app!h!0x0@r\nthread 7: a!0x1@i\n"},
+        {"Unreal Engine, each thread once",
+         "<?xml version=\"1.0\"?><F><R><CallStack>A!B::Tick() [D:\\b.cpp:12]\n</CallStack>"
+         "<PCallStack>\nA 0x00007ff6a1b20000 + 1537 \nntdll 0x00007ff8a2b20000 + 52651 "
+         "</PCallStack><Threads><Thread><CallStack>A 0x00007ff6a1b20000 + 1538 </CallStack>"
+         "<IsCrashed>true</IsCrashed><ThreadID>100</ThreadID></Thread>\n<Thread><CallStack>ntdll "
+         "0x00007ff8a2b20000 + 9d4f4 </CallStack><ThreadID>200</ThreadID></Thread></Threads></R>"
+         "</F>",
+         "-: A!0x1537@i ntdll!0x52651@r\nthread 100: A!0x1538@i\nthread 200: ntdll!0x9d4f4@i\n"},
+        {"threads without a name, and room for none",
+         "<r><Thread><frame ip='0x5'/></Thread><thread><frame ip='0x6'/></thread></r>",
+         ": ?!0x5@i\n: ?!0x6@i\n"},
+    };
+    check_rows(rows, COUNT_OF(rows));
+}
+
 /* The time grows with the text, not with its square. */
 TEST(long_texts_of_strangers)
 {
@@ -220,8 +288,28 @@ TEST(long_texts_of_strangers)
     static const struct {
         const char *name, *head, *item, *tail;
     } cases[] = {
+        {"lines of XML that is no report", "<r>", "\n<a>5</a>", "</r>"},
+        {"threads of XML", "<r>", "<thread>", "<frame ip='0x1'/></r>"},
+        {"threads of XML, each with an element", "<r>", "<thread><a/>", "<frame ip='0x1'/></r>"},
+        {"CDATA", "<r><frame/>", "<![CDATA[]]>", "</r>"},
+        {"CDATA that does not end", "<r><frame/>", "<![CDATA[", "</r>"},
+        {"portable call stacks", "<r>", "<PCallStack>", "</r>"},
         {"markup", "", "{{{module:9:a:elf:}}}\n{{{mmap:0x1:0x1:load:9:r:0x0}}}\n", "{{{bt:0:1}}}"},
         {"braces", "", "{{\n", ""},
+        {"threads of Backtrace", "{\"threads\":{",
+         "\"1\":{\"stack\":[{\"funcName\":\"f\",\"library\":\"a\"}]},", "\"x\":{}}}"},
+        {"sources of Backtrace",
+         "{\"threads\":{\"1\":{\"stack\":[{\"funcName\":\"f\",\"library\":\"a\",\"sourceCode\":"
+         "\"z\"}"
+         "]}},\"sourceCode\":{",
+         "\"1\":{},", "\"z\":{}}}"},
+        {"frames of Raygun", "{\"details\":{\"error\":{\"stackTrace\":[", "{\"methodName\":\"f\"},",
+         "{\"methodName\":\"f\"}]}}}"},
+        {"threads of Datadog", "{\"error\":{\"threads\":[", "{\"stack\":\"a+0x1\"},",
+         "{\"stack\":\"\"}]}}"},
+        {"threads of Sentry without stacks",
+         "{\"exception\":{\"values\":[{\"stacktrace\":{\"frames\":[]}}]},\"threads\":{\"values\":[",
+         "{\"id\":1},", "{}]}}"},
     };
     char *text = malloc(BYTES + 1024);
     REQUIRE(text != NULL);
