@@ -61,14 +61,20 @@ static bool read_place(struct stack_input *input, struct pattern_text r, bool in
                                        "\"%e\"+%o",
                                        "%e+%o -> %*"};
     struct pattern_match found;
-    if (pattern_find(r, '`') != NULL || !pattern_matches_any(rows, COUNT_OF(rows), r, &found) ||
+    const char *quote =
+        pattern_find(r, '`'); /* "a!`anonymous namespace'::f"; else another tool's */
+    if ((quote != NULL && (quote == r.at || strchr("!:", quote[-1]) == NULL)) ||
+        !pattern_matches_any(rows, COUNT_OF(rows), r, &found) ||
         (in_comment && pattern_find(found.module, ' ') != NULL))
         return false;
     /* "a.dll!0x0a000001+0x5" is a damaged place of managed code */
     if (pattern_length(found.function) >= 2 && memcmp(found.function.at, "0x", 2) == 0)
         return false;
-    if (pattern_length(found.function) == 0)
-        return spelled_offset(input, found.module, found.offset, out);
+    if (pattern_length(found.function) == 0) {
+        const char *bang = pattern_find_last(found.module, "!"); /* of a function, then */
+        return (bang == NULL || pattern_find((struct pattern_text){bang, found.module.end}, '.')) &&
+               spelled_offset(input, found.module, found.offset, out);
+    }
     if (spelled_address(found.function) && /* Visual Studio, without symbols */
         text_parse_hex(found.function.at, pattern_length(found.function), &out->pc_va)) {
         out->offset = out->pc_va;

@@ -200,21 +200,16 @@ static const char *const start_rows[] = {
 
 /* Lines above the frames of a stack; after others, those of another stack. */
 static const char *const heading_rows[] = {
-    "{# }Child-SP%*",
-    "{# }ChildEBP%*",
-    "Child SP%*",
-    "STACK_TEXT:%*",
-    "AddrPC%*",
-    "Call Trace:",
-    "Stack trace (most recent call %*",
-    "Stack EIP Arg0%*",
-    "Stack, %n, %n, 1, %*",
-    "*----> Stack Back Trace <----*",
+    "RetAddr%*",        "{# }Call Site",        "{# }Child-SP%*",
+    "{# }ChildEBP%*",   "Child SP%*",           "STACK_TEXT:%*",
+    "AddrPC%*",         "Call Trace:",          "Stack trace (most recent call %*",
+    "Stack EIP Arg0%*", "Stack, %n, %n, 1, %*", "*----> Stack Back Trace <----*",
 };
 
 /* Lines that belong to a listing and hold no frame. */
 static const char *const passed_rows[] = {
     "WARNING:%*",
+    "%n:%n> %*", /* WinDbg's prompt */
     "*** %*",
     "Memory %*",
     "Found by: %*",

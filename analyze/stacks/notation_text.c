@@ -20,6 +20,16 @@ static void trim(struct stack_line *line)
         line->bytes--;
 }
 
+/* Removes what a log puts before any line. */
+static void drop_time(struct stack_line *line)
+{
+    const struct pattern_text text = {line->at, line->at + line->bytes};
+    if (line->bytes == 0 || strchr("0123456789[", *line->at) == NULL || *line->at == '\0')
+        return;
+    line->at = spelled_after_time(text).at;
+    line->bytes = (size_t)(text.end - line->at);
+}
+
 /* Finds the last '!' or '+' before "0x". */
 static const char *find_number(const struct stack_line *line, char before)
 {
@@ -457,6 +467,8 @@ static bool is_digit(const struct stack_line *line, size_t at)
 static bool take_comment(struct stack_input *input, const struct stack_line *line)
 {
     const struct pattern_text text = {line->at, line->at + line->bytes};
+    if (pattern_starts(text, "# Call Site"))
+        return take_other(input, line);
     if (!is_digit(line, 1) && !(line->bytes > 2 && line->at[1] == ' ' && is_digit(line, 2)))
         read_module_line(input, *line);
     else if (!take_other(input, line))
@@ -486,6 +498,7 @@ bool text_read_value(struct stack_input *input, const char *text)
         uint64_t thread;
         text = stop != NULL ? stop + 1 : end;
         trim(&line);
+        drop_time(&line);
         if (line.bytes == 0)
             continue;
         const bool has_label = input_has_label(line.at, line.at + line.bytes);
@@ -520,6 +533,7 @@ static bool next(struct stack_input *input, struct arena *keep, struct stack_ite
             return true;
         }
         trim(&line);
+        drop_time(&line);
         if (line.bytes == 0)
             continue;
         if (input_has_label(line.at, line.at + line.bytes)) {

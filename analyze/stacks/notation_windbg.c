@@ -1,4 +1,4 @@
-/* Stacks as WinDbg's k, kb, kn, kv, kf and kP print them; the grammar is in stack_input.h. */
+/* Stacks as WinDbg's k, kb, kc, kn, kv, kf and kP print them; the grammar is in stack_input.h. */
 #include <string.h>
 
 #include "base/array.h"
@@ -184,7 +184,8 @@ static bool read_frame(struct stack_input *input, struct pattern_text r, struct 
     } else if (!is_address(pattern_next_word(&r))) {
         return false;
     }
-    if (!is_address(pattern_next_word(&r)) || !skip_arguments(&r))
+    pattern_skip_blanks(&r); /* kb of x64 has return addresses alone */
+    if ((!pattern_starts(r, ": ") && !is_address(pattern_next_word(&r))) || !skip_arguments(&r))
         return false;
     pattern_skip_blanks(&r);
     return pattern_length(r) > 0 && read_call_site(input, r, out);
@@ -192,9 +193,17 @@ static bool read_frame(struct stack_input *input, struct pattern_text r, struct 
 
 static enum line_is read_line(struct stack_input *input, struct pattern_text r, struct frame *out)
 {
+    static const char *const names[] = {"%n %m!%f", "%a %m!%f", "%m!%f"}; /* kc, kcn */
     const bool in_parameters = input->in_parameters;
+    struct pattern_match found;
     if ((in_parameters || r.at[0] != '#') && read_frame(input, r, out))
         return LINE_FRAME;
+    if (pattern_matches("{# }Call Site", r, &found)) {
+        input->block = BLOCK_NAMES;
+        return LINE_NO_FRAME;
+    }
+    if (input->block == BLOCK_NAMES && pattern_matches_any(names, COUNT_OF(names), r, &found))
+        return spelled_named(input, found.module, found.function, out) ? LINE_FRAME : LINE_UNKNOWN;
     if (!in_parameters)
         return LINE_UNKNOWN;
     read_parameters(input, r);

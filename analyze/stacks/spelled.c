@@ -77,16 +77,20 @@ static bool holds_only(struct pattern_text word, const char *characters)
     return pattern_length(word) > 0;
 }
 
-static bool is_level(struct pattern_text word)
+/* What logs write before a frame; the last two also begin one. */
+static const char *const level_words[] = {"TRACE",    "DEBUG",   "INFO",  "NOTICE",
+                                          "WARN",     "WARNING", "ERROR", "FATAL",
+                                          "CRITICAL", "CRASH",   "FRAME", "AT"};
+enum { FRAME_WORDS = 2 };
+
+static bool is_level(struct pattern_text word, size_t count)
 {
-    static const char *const levels[] = {"TRACE", "DEBUG", "INFO",     "NOTICE", "WARN", "WARNING",
-                                         "ERROR", "FATAL", "CRITICAL", "FRAME",  "AT",   "CRASH"};
-    for (size_t i = 0; i < COUNT_OF(levels); i++) {
+    for (size_t i = 0; i < count; i++) {
         size_t k = 0;
-        while (k < pattern_length(word) && levels[i][k] != '\0' &&
-               (word.at[k] & ~32) == levels[i][k])
+        while (k < pattern_length(word) && level_words[i][k] != '\0' &&
+               (word.at[k] & ~32) == level_words[i][k])
             k++;
-        if (k == pattern_length(word) && levels[i][k] == '\0')
+        if (k == pattern_length(word) && level_words[i][k] == '\0')
             return true;
     }
     return false;
@@ -111,8 +115,62 @@ static bool is_prefix(struct pattern_text word)
         word.at++;
     if (pattern_length(word) == 1 && strchr("|-:>*", *word.at) != NULL)
         return true;
-    return holds_only(word, "0123456789") || is_level(word) || spelled_address(word) ||
+    return holds_only(word, "0123456789") || is_level(word, COUNT_OF(level_words)) ||
+           spelled_address(word) ||
            (*word.at >= '0' && *word.at <= '9' && holds_only(word, "0123456789:.,-/+TZ"));
+}
+
+/* True for a date or a time: digits with two separators of a kind. */
+static bool is_time(struct pattern_text word)
+{
+    uint32_t colons = 0, dashes = 0, others = 0;
+    while (pattern_length(word) > 0 && strchr(":,|", word.end[-1]) != NULL)
+        word.end--;
+    for (const char *at = word.at; at < word.end; at++) {
+        colons += *at == ':';
+        dashes += *at == '-';
+        others += *at == '.' || *at == '/';
+    }
+    return pattern_length(word) >= 8 && *word.at >= '0' && *word.at <= '9' &&
+           holds_only(word, "0123456789:.,-/+TZ") && (colons >= 2 || dashes >= 2 || others == 2);
+}
+
+/* True for "name:" or "name[77]:", what wrote the line, and for a separator. */
+static bool is_source(struct pattern_text word)
+{
+    bool has_letter = false;
+    if (pattern_length(word) == 1)
+        return strchr("|-:", *word.at) != NULL;
+    if (word.end[-1] != ':' || pattern_length(word) < 3)
+        return false;
+    for (const char *at = word.at; at < word.end - 1; at++) {
+        has_letter = has_letter || (*at | 32) >= 'a';
+        if (strchr("(\\/!+`@<", *at) != NULL || *at == ':')
+            return false;
+    }
+    return has_letter;
+}
+
+/* What follows the time, level and source of a log's line; LINE where it begins with no time. */
+struct pattern_text spelled_after_time(struct pattern_text line)
+{
+    struct pattern_text rest = line;
+    for (bool is_first = true;; is_first = false) {
+        pattern_skip_blanks(&rest);
+        struct pattern_text next = rest;
+        const char *close = pattern_starts(rest, "[") ? pattern_find(rest, ']') : NULL;
+        struct pattern_text word = pattern_next_word(&next);
+        if (close != NULL) {
+            word = spelled_trimmed((struct pattern_text){rest.at + 1, close});
+            next.at = close + 1 + (close + 1 < line.end && close[1] == ':');
+        }
+        if (pattern_length(word) == 0 || next.at >= line.end ||
+            !(is_time(word) || (!is_first && (is_level(word, COUNT_OF(level_words) - FRAME_WORDS) ||
+                                              (close == NULL && is_source(word))))))
+            break;
+        rest = next;
+    }
+    return pattern_starts(rest, ">") || pattern_starts(rest, "# ") ? line : rest;
 }
 
 /* Takes one prefix from the front of R: a word, or text in brackets. */

@@ -44,7 +44,7 @@ struct input_range {
 };
 
 /* Frames that only a line before them makes known. */
-enum input_block { BLOCK_NONE, BLOCK_GO, BLOCK_RUST, BLOCK_PERF, BLOCK_UMDH };
+enum input_block { BLOCK_NONE, BLOCK_GO, BLOCK_RUST, BLOCK_PERF, BLOCK_UMDH, BLOCK_NAMES };
 
 enum input_units { UNITS_BYTES, UNITS_UTF16_LITTLE, UNITS_UTF16_BIG };
 
@@ -197,6 +197,8 @@ bool spelled_named(struct stack_input *input, struct pattern_text module,
                    struct pattern_text function, struct frame *out);
 /* True for 0x and at least four hexadecimal digits, or 8, 12 or 16 without 0x. */
 bool spelled_address(struct pattern_text word);
+/* LINE without the time at its start, and the level and the source after that. */
+struct pattern_text spelled_after_time(struct pattern_text line);
 /* LINE without what logs put before a frame: an index, times, a level, a source, an address. */
 struct pattern_text spelled_after_prefix(struct pattern_text line);
 /* "app+0x12". */

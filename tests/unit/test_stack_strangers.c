@@ -132,7 +132,7 @@ TEST(several_stacks_of_one_text)
          "0:000> k\nChild-SP          RetAddr               Call Site\n"
          "000000b6`f7aff8b8 00007ff6`5b2d1a9e     app!f+0x17\nSTACK_TEXT:  \n"
          "000000b6`f7aff8b8 00007ff6`5b2d1a9e     : 00000000`00000000 : app!g+0x17\n",
-         "-: !malformed@0\n-: app!f!0x0@i\n-: app!g!0x0@i\n"},
+         "-: app!f!0x0@i\n-: app!g!0x0@i\n"},
         {"xperf",
          "Stack, 123456, 5678, 1, 0x00007ff612341537, app.exe!crash\n"
          "Stack, 123456, 5678, 2, 0x00007ff612341600, app.exe!0x00007ff612341600\n"
@@ -209,6 +209,58 @@ TEST(lines_of_more_tools)
         {"the current line of a source is no label",
          "a.exe!0x1\n>   12:     *p = 0;\na.exe!0x2\n> 13: x\na.exe!0x3\n",
          "-: !malformed@10\n-: a.exe!0x1@i a.exe!0x2@r\n13: x: a.exe!0x3@i\n"},
+    };
+    check_rows(rows, COUNT_OF(rows));
+}
+
+/* Any line may have what a log puts before it; a frame's own words stay. */
+TEST(lines_of_a_log)
+{
+    static const struct row rows[] = {
+        {"WinDbg",
+         "2024-05-01T12:34:56Z stderr: 00 0012ff7c 00401600     app!f+0x17 [c:\\src\\a.c @ 12] \n"
+         "2024-05-01T12:34:56Z stderr: 01 (Inline) --------     app!g+0x5 [c:\\src\\a.h @ 3] \n"
+         "2024-05-01T12:34:56Z stderr: 0a 0012ffec 00000000     app+0x1b\n",
+         "-: app!f!0x0@i(c:\\src\\a.c:12) app!g!0x0@r(c:\\src\\a.h:3) app!0x1b@r\n"},
+        {"std::stacktrace of MSVC",
+         "[12:34:56] [error] 0> C:\\src\\a.cpp(12): app!f+0x1E\n[12:34:56] [error] 1> app!g+0x9\n",
+         "-: app!f!0x0@i(C:\\src\\a.cpp:12) app!g!0x0@r\n"},
+        {"Rust",
+         "2024/05/01 12:34:56.789 ERROR app[7]: stack backtrace:\n"
+         "2024/05/01 12:34:56.789 ERROR app[7]:    0: app::f\n"
+         "2024/05/01 12:34:56.789 ERROR app[7]:              at .\\src\\main.rs:7:5\n",
+         "-: ?!app::f!0x0@i(.\\src\\main.rs:7)\n"},
+        {"two stacks",
+         "12:34:56.1 | INFO | #0  0x1 in f () at a.c:1\n12:34:56.1 | INFO | #1  0x2 in g () at "
+         "a.c:2\n"
+         "12:34:56.2 | INFO | #0  0x3 in h () at a.c:3\n",
+         "-: ?!f!0x0@i(a.c:1) ?!g!0x0@r(a.c:2)\n-: ?!h!0x0@i(a.c:3)\n"},
+        {"no label and no module are stated by a log",
+         "12:34:56 > x\n12:34:56 # module a - " ID "1\na!0x1\n",
+         "-: !malformed@0\n-: !malformed@13\n-: a!0x1@i\n"},
+    };
+    check_rows(rows, COUNT_OF(rows));
+}
+
+TEST(more_commands_of_windbg)
+{
+    static const struct row rows[] = {
+        {"kb of x64",
+         "0:000> kb\n  *** Stack trace for last set context - .thread/.cxr resets it\n"
+         "RetAddr               : Args to Child                       : Call Site\n"
+         "00007ff6`12341600     : 00000000`00000000 00000000`00000001 : app!f+0x17 [c:\\a.c @ 12]\n"
+         "00007ff6`12341700     : 00000000`00000001 00000000`00000002 : app+0x20\n",
+         "-: app!f!0x0@i(c:\\a.c:12) app!0x20@r\n"},
+        {"kc and kcn",
+         "Call Site\napp!f\nKERNEL32!BaseThreadInitThunk\n # Call Site\n00 ntdll!NtWait\n"
+         "0a app!std::vector<int,std::allocator<int> >::push_back\n",
+         "-: app!f!0x0@i KERNEL32!BaseThreadInitThunk!0x0@r\n-: ntdll!NtWait!0x0@i "
+         "app!std::vector<int,std::allocator<int> >::push_back!0x0@r\n"},
+        {"names in quotes, and functions that are no modules",
+         "a.exe!`anonymous namespace'::f+0x19\na.exe!ns::`dynamic initializer for 'x''+0x1\n"
+         "2: a!f+0x17 [c:\\src\\a.c @ 12]\n",
+         "-: !malformed@80\n-: a.exe!`anonymous namespace'::f!0x0@i a.exe!ns::`dynamic initializer "
+         "for 'x''!0x0@r\n"},
     };
     check_rows(rows, COUNT_OF(rows));
 }
