@@ -12,8 +12,7 @@ static bool set_fault(struct stack_input *input, uint64_t offset, struct frame *
 {
     const char *name = input->fault_module;
     out->kind = PC_INTERRUPTED;
-    return name != NULL &&
-           spelled_offset(input, (struct pattern_text){name, name + strlen(name)}, offset, out);
+    return name != NULL && spelled_fault(input, name, offset, out);
 }
 
 /* As Chinese and Japanese have them, in UTF-8. */

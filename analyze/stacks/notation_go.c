@@ -10,14 +10,15 @@
 #include "base/array.h"
 #include "stacks/notation.h"
 
-/* A line that begins the frames of a goroutine. */
+/* A line that begins the frames of a goroutine, or of one that was in another language. */
 static bool starts(const struct stack_input *input, struct pattern_text r, uint64_t *thread)
 {
+    static const char *const rows[] = {"goroutine %n{ %*} [%*]:", "signal arrived during %*"};
     struct pattern_match found;
     (void)input;
-    if (!pattern_matches("goroutine %n{ %*} [%*]:", r, &found))
+    if (!pattern_matches_any(rows, COUNT_OF(rows), r, &found))
         return false;
-    *thread = found.number;
+    *thread = found.has_number ? found.number : NO_THREAD;
     return true;
 }
 

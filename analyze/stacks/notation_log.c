@@ -67,6 +67,7 @@ static bool read_place(struct stack_input *input, struct pattern_text r, bool in
         !pattern_matches_any(rows, COUNT_OF(rows), r, &found) ||
         (in_comment && pattern_find(found.module, ' ') != NULL))
         return false;
+    found.module = spelled_after_address(found.module);
     /* "a.dll!0x0a000001+0x5" is a damaged place of managed code */
     if (pattern_length(found.function) >= 2 && memcmp(found.function.at, "0x", 2) == 0)
         return false;

@@ -74,8 +74,7 @@ static bool read_data(struct stack_input *input, const cJSON *data)
     const char *offset = value_of(data, "FaultingOffset", "param8", OFFSET);
     uint64_t number;
     if (module == NULL || offset == NULL || !text_parse_hex(offset, strlen(offset), &number) ||
-        !spelled_offset(input, (struct pattern_text){module, module + strlen(module)}, number,
-                        &frame))
+        !spelled_fault(input, module, number, &frame))
         return false;
     builder_add(&input->builder, frame);
     return true;

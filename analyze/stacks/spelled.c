@@ -32,6 +32,27 @@ bool spelled_offset(struct stack_input *input, struct pattern_text name, uint64_
     return out->module != NULL;
 }
 
+bool spelled_fault(struct stack_input *input, const char *name, uint64_t offset, struct frame *out)
+{
+    static const char stack_hash[] = "StackHash_";
+    const struct pattern_text module = {name, name + strlen(name)};
+    if (strcmp(name, "unknown") != 0 && !pattern_starts(module, stack_hash))
+        return spelled_offset(input, module, offset, out);
+    out->pc_va = out->offset = offset;
+    return true;
+}
+
+struct pattern_text spelled_after_address(struct pattern_text name)
+{
+    for (struct pattern_text rest = name; pattern_find(rest, ' ') != NULL;) {
+        const struct pattern_text word = pattern_next_word(&rest);
+        pattern_skip_blanks(&rest);
+        if (spelled_address(word) && pattern_length(rest) > 0)
+            name = rest;
+    }
+    return name;
+}
+
 const char *spelled_keep(struct stack_input *input, struct pattern_text text)
 {
     return pattern_length(text) > 0 ? arena_text(&input->scratch, text.at, pattern_length(text))

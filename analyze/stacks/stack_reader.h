@@ -188,6 +188,10 @@ const char *spelled_keep(struct stack_input *input, struct pattern_text text);
 /* A frame at an offset in a module, whose folder is left out. */
 bool spelled_offset(struct stack_input *input, struct pattern_text module, uint64_t offset,
                     struct frame *out);
+/* The place of a fault, as Windows reports it. Of the module "unknown" it is an address. */
+bool spelled_fault(struct stack_input *input, const char *name, uint64_t offset, struct frame *out);
+/* NAME without words and an address before it. */
+struct pattern_text spelled_after_address(struct pattern_text name);
 /* The module of that name and identity, or of that name alone where the identity is invalid. Either
  * id may be NULL. */
 const struct module *spelled_image(struct stack_input *input, const char *name, const char *code_id,

@@ -206,6 +206,19 @@ TEST(lines_of_more_tools)
          "   KERNEL32.DLL!BaseThreadInitThunk - KERNEL32.DLL:0x17033\n>app\na.exe!0x1\n",
          "-: app.exe!f!0x0@i(C:\\src\\a.cpp:12) app.exe!g!0x0@r(C:\\src\\a.cpp:20) "
          "KERNEL32.DLL!0x17033@r\napp: a.exe!0x1@i\n"},
+        {"Windows' events of no module, whose offset is an address",
+         "Faulting application name: a.exe, version: 1.0, time stamp: 0x5ab38077\nFaulting module "
+         "name: unknown, version: 0.0.0.0, time stamp: 0x00000000\nException code: 0xc0000005\n"
+         "Fault offset: 0x00007ff612341537\nP4: StackHash_0a9e\nP7: c0000005\nP8: 00401537\n",
+         "-: ?!0x7ff612341537@i ?!0x401537@i\n"},
+        {"words and an address before a place",
+         "Exception Addr:  00007FF612341537 app.exe+0x1537\n", "-: app.exe!0x1537@i\n"},
+        {"Go, whose signal came in another language",
+         "PC=0x7ff612341537\nsignal arrived during external code execution\n\n"
+         "runtime.cgocall(0x5d1a40, 0xc00009ff20)\n\tC:/go/cgocall.go:157 +0x5c fp=0xc0 sp=0xc1 "
+         "pc=0x5a1b2c\n\ngoroutine 2 [force gc (idle)]:\nmain.f(0x0?)\n\tC:/a.go:3 +0x1\n",
+         "-: !malformed@0\n-: ?!runtime.cgocall!0x0@i(C:/go/cgocall.go:157)\nthread 2: "
+         "?!main.f!0x0@i(C:/a.go:3)\n"},
         {"the current line of a source is no label",
          "a.exe!0x1\n>   12:     *p = 0;\na.exe!0x2\n> 13: x\na.exe!0x3\n",
          "-: !malformed@10\n-: a.exe!0x1@i a.exe!0x2@r\n13: x: a.exe!0x3@i\n"},
