@@ -48,9 +48,41 @@ void exchange_end_upload(struct exchange *x)
     x->uploading = false;
 }
 
+/* Answers WHAT, which unpacking a body came to. */
+static void answer_unpacked(struct exchange *x, enum unpacked what)
+{
+    static const struct {
+        int status;
+        const char *key, *message, *hint;
+    } rows[] = {
+        [UNPACKED_DAMAGED] = {400, "packing", "The body is not what its Content-Encoding says",
+                              "it may be cut; send it again, or without one"},
+        [UNPACKED_TOO_LARGE] = {413, "too_large",
+                                "The body, unpacked, is larger than this server accepts", NULL},
+        [UNPACKED_NOT_KEPT] = {507, "io", "The body cannot be kept on this machine's disk",
+                               "send it again later"},
+        [UNPACKED_NO_MEMORY] = {503, "no_memory", "There is no memory for this body", NULL},
+    };
+    (void)answer_error(x, rows[what].status, rows[what].key, rows[what].message, rows[what].hint);
+}
+
+/* Where the pieces of a body go. */
+struct sink {
+    struct unpack *unpack; /* NULL: it is plain */
+    body_fn *take;
+    void *context;
+};
+
+static enum unpacked pass_piece(const struct sink *to, const char *data, size_t bytes)
+{
+    if (to->unpack != NULL)
+        return unpack_add(to->unpack, data, bytes);
+    return to->take(to->context, data, bytes) ? UNPACKED_OK : UNPACKED_NOT_KEPT;
+}
+
 /* mg_read() returns only when all requested bytes have arrived, however long that takes.  So pieces
  * are small, and become one byte for a slow client: then the time limit is checked often. */
-static bool read_pieces(struct exchange *x, size_t bytes, body_fn *take, void *context)
+static bool read_pieces(struct exchange *x, size_t bytes, const struct sink *to)
 {
     enum { FIRST_BYTES = 16, MOST_BYTES = 1024, SLOW_NS = 1000000000 };
     const uint64_t start_ns = clock_ns();
@@ -70,9 +102,9 @@ static bool read_pieces(struct exchange *x, size_t bytes, body_fn *take, void *c
             (void)answer_error(x, 408, "too_slow", "The body takes too long to arrive", NULL);
             return false;
         }
-        if (!take(context, buffer, (size_t)got)) {
-            (void)answer_error(x, 507, "io", "The body cannot be kept on this machine's disk",
-                               "send it again later");
+        const enum unpacked passed = pass_piece(to, buffer, (size_t)got);
+        if (passed != UNPACKED_OK) {
+            answer_unpacked(x, passed);
             return false;
         }
         if (now_ns - last_ns > SLOW_NS)
@@ -84,25 +116,25 @@ static bool read_pieces(struct exchange *x, size_t bytes, body_fn *take, void *c
     return true;
 }
 
-/* False, and answered: the body is packed. It would be stored as it is, and mean nothing. */
-static bool is_plain(struct exchange *x)
+/* False, and answered: the body is packed in a way that is not read here. */
+static bool read_packing(struct exchange *x, enum packing *out)
 {
-    const char *encoding = exchange_header(x, "Content-Encoding");
-    if (encoding == NULL || text_equal_nocase(encoding, "identity"))
+    if (packing_parse(exchange_header(x, "Content-Encoding"), out) &&
+        exchange_header_is_once(x, "Content-Encoding"))
         return true;
-    (void)answer_error(x, 415, "encoding", "The body has a Content-Encoding",
-                       "send it as it is, without one");
+    (void)answer_error(x, 415, "encoding", "The body's Content-Encoding is not read here",
+                       "send it as gzip, as deflate, or without one");
     return false;
 }
 
 /* What is checked before a body is read.  x->closing stays set until it is. */
-static bool begin_body(struct exchange *x, size_t max_bytes, size_t *bytes)
+static bool begin_body(struct exchange *x, size_t max_bytes, size_t *bytes, enum packing *packing)
 {
     uint64_t stated = 0;
     if (!stated_length(x, &stated))
         return false;
     x->closing = true; /* until the body is read, because the rest of it is not a request */
-    if (!is_plain(x))
+    if (!read_packing(x, packing))
         return false;
     if (stated > max_bytes) {
         (void)answer_error(x, 413, "too_large", "The body is larger than this server accepts",
@@ -148,13 +180,24 @@ void exchange_drop_body(struct exchange *x, size_t max_bytes)
 bool exchange_pass_body(struct exchange *x, size_t max_bytes, body_fn *take, void *context,
                         size_t *bytes)
 {
-    if (!begin_body(x, max_bytes, bytes))
+    struct sink to = {NULL, take, context};
+    enum packing packing;
+    if (!begin_body(x, max_bytes, bytes, &packing))
         return false;
+    if (packing != PACKING_NONE &&
+        (to.unpack = unpack_new(packing, max_bytes, take, context)) == NULL) {
+        answer_unpacked(x, UNPACKED_NO_MEMORY);
+        return false;
+    }
     invite_body(x);
-    if (!read_pieces(x, *bytes, take, context))
-        return false;
-    x->closing = false;
-    return true;
+    bool read = read_pieces(x, *bytes, &to);
+    if (read && to.unpack != NULL && unpack_end(to.unpack, bytes) != UNPACKED_OK) {
+        answer_unpacked(x, UNPACKED_DAMAGED);
+        read = false;
+    }
+    unpack_free(to.unpack);
+    x->closing = !read;
+    return read;
 }
 
 static bool append_piece(void *context, const char *data, size_t bytes)
@@ -165,19 +208,58 @@ static bool append_piece(void *context, const char *data, size_t bytes)
     return true;
 }
 
+static bool skip_piece(void *context, const char *data, size_t bytes)
+{
+    (void)context;
+    (void)data;
+    (void)bytes;
+    return true;
+}
+
+static enum unpacked unpack_all(enum packing packing, const char *data, size_t size,
+                                size_t max_bytes, body_fn *take, void *context, size_t *bytes)
+{
+    struct unpack *unpack = unpack_new(packing, max_bytes, take, context);
+    enum unpacked passed = UNPACKED_NO_MEMORY;
+    if (unpack != NULL && (passed = unpack_add(unpack, data, size)) == UNPACKED_OK)
+        passed = unpack_end(unpack, bytes);
+    unpack_free(unpack);
+    return passed;
+}
+
+/* Twice: how large the body is comes first, so that none that is too large or damaged gets memory.
+ */
+static bool unpack_body(struct exchange *x, enum packing packing, size_t max_bytes, char **body,
+                        size_t *bytes)
+{
+    const size_t size = *bytes;
+    char *plain = NULL;
+    enum unpacked passed = unpack_all(packing, *body, size, max_bytes, skip_piece, NULL, bytes);
+    if (passed == UNPACKED_OK && (plain = arena_alloc(&x->keep, *bytes + 1)) == NULL)
+        passed = UNPACKED_NO_MEMORY;
+    char *at = plain;
+    if (passed == UNPACKED_OK)
+        passed = unpack_all(packing, *body, size, *bytes, append_piece, &at, bytes);
+    if (passed != UNPACKED_OK)
+        answer_unpacked(x, passed);
+    *body = plain;
+    return passed == UNPACKED_OK;
+}
+
 bool exchange_read_body(struct exchange *x, size_t max_bytes, char **body, size_t *bytes)
 {
-    if (!begin_body(x, max_bytes, bytes))
+    enum packing packing;
+    if (!begin_body(x, max_bytes, bytes, &packing))
         return false;
     char *text = arena_alloc(&x->keep, *bytes + 1), *at = text;
     if (text == NULL) {
-        (void)answer_error(x, 503, "no_memory", "There is no memory for this body", NULL);
+        answer_unpacked(x, UNPACKED_NO_MEMORY);
         return false;
     }
     invite_body(x);
-    if (!read_pieces(x, *bytes, append_piece, &at))
+    if (!read_pieces(x, *bytes, &(struct sink){NULL, append_piece, &at}))
         return false;
     x->closing = false;
     *body = text;
-    return true;
+    return packing == PACKING_NONE || unpack_body(x, packing, max_bytes, body, bytes);
 }

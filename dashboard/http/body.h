@@ -3,11 +3,13 @@
 #define HTTP_BODY_H
 
 #include "http/exchange.h"
+#include "http/unpack.h"
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Reads the whole body into x->keep, with room for a NUL after it.  Returns false, and has
- * answered, if the body is too large, too slow or cut, has no stated length, or if too many are
+/* Reads the whole body into x->keep, with room for a NUL after it; a packed one is unpacked (see
+ * unpack.h), and MAX_BYTES is then the limit of both its sizes.  Returns false, and has answered,
+ * if the body is too large, too slow, cut or damaged, has no stated length, or if too many are
  * uploading. */
 bool exchange_read_body(struct exchange *x, size_t max_bytes, char **body, size_t *bytes);
 
@@ -16,9 +18,8 @@ bool exchange_read_body(struct exchange *x, size_t max_bytes, char **body, size_
  * never see the answer. The connection still ends with the answer. */
 void exchange_drop_body(struct exchange *x, size_t max_bytes);
 
-/* Reads the whole body and passes each piece on; *BYTES is its length. Returns false, and has
- * answered, as above, or if TAKE returns false: then the body could not be kept. */
-typedef bool body_fn(void *context, const char *data, size_t bytes);
+/* Reads the whole body and passes each piece on, unpacked; *BYTES is its length then. Returns
+ * false, and has answered, as above, or if TAKE returns false: then the body could not be kept. */
 bool exchange_pass_body(struct exchange *x, size_t max_bytes, body_fn *take, void *context,
                         size_t *bytes);
 

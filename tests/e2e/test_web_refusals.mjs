@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { deflateSync, gzipSync } from 'node:zlib';
 import {
   ask,
   check,
@@ -27,6 +28,11 @@ const server = await serve('--db', db);
 const get = (path, headers = {}) => fetch(server.base + path, { headers });
 /** @type {(path: string, options?: import('./web/world.mjs').Asked) => ReturnType<typeof ask>} */
 const raw = (path, options) => ask(server.base, path, options);
+
+/** In KiB.
+ * @type {(pid: number) => number} */
+const peakMemory = (pid) =>
+  Number(must(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')))[1]);
 
 test('every_answer_carries_the_policy', async () => {
   for (const path of ['/', '/api/v1/runs', '/nope', '/healthz']) {
@@ -303,6 +309,60 @@ test('uploads_are_limited', async () => {
   });
   same(bad.status, 200, 'a broken dump is an answer');
   check((await bad.json()).data.errors.length === 1, 'with one error');
+});
+
+// RFC 9110, 8.4.1; the limits are those of plain bodies.
+test('packed_bodies_are_read_up_to_the_limit_of_plain_ones', async () => {
+  const writing = await serve('--db', db, '--allow-write');
+  /** @type {(path: string, encoding: string, body: string | Buffer, type?: string) =>
+   *   Promise<[number, any]>} */
+  const post = async (path, encoding, body, type = 'application/octet-stream') => {
+    const answer = await fetch(writing.base + path, {
+      method: path.endsWith('baseline') ? 'PUT' : 'POST',
+      headers: { 'Content-Type': type, 'Content-Encoding': encoding, 'X-Token': writing.token },
+      body: new Uint8Array(Buffer.from(body)),
+    });
+    const { data, error } = await answer.json();
+    return [answer.status, data ?? error.key];
+  };
+  const stack = 'app.exe!0x1537\nkernel32.dll!0x17034\n'.repeat(50);
+  const [, plain] = await post('/api/v1/resolve', 'identity', stack);
+  const packed = gzipSync(stack);
+  const names = `--b\r\nContent-Disposition: form-data; name="s"; filename="s"\r\n\r\n${stack}\r\n--b--\r\n`;
+  for (const [what, encoding, body, type] of /** @type {[string, string, Buffer, string?][]} */ ([
+    ['gzip', 'gzip', packed],
+    ['its old name', 'X-Gzip', packed],
+    ['deflate', 'deflate', deflateSync(stack)],
+    ['a form', 'gzip', gzipSync(names), 'multipart/form-data; boundary=b'],
+  ]))
+    same(await post('/api/v1/resolve', encoding, body, type), [200, plain], what);
+  for (const [
+    what,
+    encoding,
+    body,
+    status,
+    key,
+  ] of /** @type {[string, string, Buffer, number, string][]} */ ([
+    ['cut', 'gzip', packed.subarray(0, -9), 400, 'packing'],
+    ['nothing', 'gzip', Buffer.alloc(0), 400, 'packing'],
+    ['no gzip', 'gzip', Buffer.from(stack), 400, 'packing'],
+    ['more than one', 'deflate', Buffer.concat([deflateSync(stack), packed]), 400, 'packing'],
+    ['another packing', 'br', packed, 415, 'encoding'],
+    ['two of them', 'gzip, gzip', gzipSync(packed), 415, 'encoding'],
+    ['64 MiB and a byte', 'gzip', gzipSync(Buffer.alloc((64 << 20) + 1)), 413, 'too_large'],
+  ]))
+    same(await post('/api/v1/resolve', encoding, body), [status, key], what);
+  const json = 'application/json';
+  same((await post('/api/v1/baseline', 'gzip', gzipSync('{"run":3}'), json))[0], 200, 'a write');
+  const long = gzipSync(`{"run":3}${' '.repeat(64 << 10)}`);
+  same(await post('/api/v1/baseline', 'gzip', long, json), [413, 'too_large'], 'a long write');
+  // 10 GB would be a minute of work.
+  const bomb = gzipSync(Buffer.alloc(1 << 20));
+  const before = peakMemory(writing.pid);
+  const many = Buffer.concat(Array.from({ length: 10000 }, () => bomb));
+  same(await post('/api/v1/resolve', 'gzip', many.subarray(0, 63 << 20)), [413, 'too_large'], 'a bomb');
+  check(peakMemory(writing.pid) - before < 80 << 10, 'the memory of a bomb is that of its packed bytes');
+  same(await writing.stop(), 0, 'exit status after Ctrl-C');
 });
 
 test('names_in_a_query_that_nothing_reads_are_refused', async () => {

@@ -3,12 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zlib.h>
+
 #include "base/thread.h"
 #include "http/cache.h"
 #include "http/exchange.h"
 #include "http/hosts.h"
 #include "http/query.h"
 #include "http/state.h"
+#include "http/unpack.h"
 #include "test.h"
 #include "web/web.h"
 
@@ -417,4 +420,156 @@ TEST(a_server_that_ends_is_known_to_all)
     CHECK(dashboard_is_stopping(&d));
     CHECK(dashboard_is_stopping(&d)); /* its lock was given back */
     mutex_free(d.lock);
+}
+
+enum { PLAIN_BYTES = 40000, PACKED_BYTES = 4 * PLAIN_BYTES };
+
+struct unpacked_body {
+    char data[2 * PLAIN_BYTES];
+    size_t bytes, pieces, keeps; /* keeps: pieces until there is no room */
+};
+
+static bool keep_piece(void *context, const char *data, size_t bytes)
+{
+    struct unpacked_body *body = context;
+    if (body->pieces++ == body->keeps)
+        return false;
+    memcpy(body->data + body->bytes, data, bytes);
+    body->bytes += bytes;
+    return true;
+}
+
+/* LEVEL 0 leaves the bytes as they are. */
+static size_t pack(char *data, size_t bytes, bool as_gzip, int level, char *out)
+{
+    z_stream stream = {.next_in = (Bytef *)data,
+                       .avail_in = (uInt)bytes,
+                       .next_out = (Bytef *)out,
+                       .avail_out = PACKED_BYTES};
+    REQUIRE(deflateInit2(&stream, level, Z_DEFLATED, MAX_WBITS + (as_gzip ? 16 : 0), 8,
+                         Z_DEFAULT_STRATEGY) == Z_OK);
+    REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+    (void)deflateEnd(&stream);
+    return stream.total_out;
+}
+
+/* PIECE bytes at a time. */
+static enum unpacked unpack_in(enum packing packing, const char *data, size_t bytes, size_t piece,
+                               size_t max_bytes, struct unpacked_body *out)
+{
+    struct unpack *unpack = unpack_new(packing, max_bytes, keep_piece, out);
+    enum unpacked got = UNPACKED_OK;
+    size_t counted = 0;
+    REQUIRE(unpack != NULL);
+    for (size_t at = 0; at < bytes && got == UNPACKED_OK; at += piece)
+        got = unpack_add(unpack, data + at, bytes - at < piece ? bytes - at : piece);
+    if (got == UNPACKED_OK)
+        got = unpack_end(unpack, &counted);
+    if (got == UNPACKED_OK)
+        CHECK_EQ(counted, out->bytes);
+    unpack_free(unpack);
+    return got;
+}
+
+static char plain_body[PLAIN_BYTES], packed_body[2 * PACKED_BYTES];
+static struct unpacked_body got_body;
+
+TEST(a_packed_body_is_unpacked_and_its_damage_is_known)
+{
+    static const struct {
+        const char *name;
+        enum packing packing; /* as the request says */
+        bool as_gzip;
+        int level, members;
+        size_t piece, max_bytes, keeps, cut; /* cut: bytes less */
+        int flip;                            /* a byte that is another one; -1: none is */
+        bool tail;                           /* a byte too many */
+        enum unpacked want;
+    } rows[] = {
+        {"gzip", PACKING_GZIP, true, 9, 1, 1024, PLAIN_BYTES, 99, 0, -1, false, UNPACKED_OK},
+        {"deflate", PACKING_DEFLATE, false, 9, 1, 1024, PLAIN_BYTES, 99, 0, -1, false, UNPACKED_OK},
+        {"as it is", PACKING_GZIP, true, 0, 1, 99999, PLAIN_BYTES, 99, 0, -1, false, UNPACKED_OK},
+        {"byte by byte", PACKING_GZIP, true, 9, 1, 1, PLAIN_BYTES, 99999, 0, -1, false,
+         UNPACKED_OK},
+        {"two members", PACKING_GZIP, true, 9, 2, 7, 2 * PLAIN_BYTES, 99999, 0, -1, false,
+         UNPACKED_OK},
+        {"two streams of deflate", PACKING_DEFLATE, false, 9, 2, 1024, 2 * PLAIN_BYTES, 99, 0, -1,
+         false, UNPACKED_DAMAGED},
+        {"one byte above the limit", PACKING_GZIP, true, 9, 1, 1024, PLAIN_BYTES - 1, 99, 0, -1,
+         false, UNPACKED_TOO_LARGE},
+        {"two members above the limit", PACKING_GZIP, true, 9, 2, 1024, 2 * PLAIN_BYTES - 1, 99, 0,
+         -1, false, UNPACKED_TOO_LARGE},
+        {"no room for the second piece", PACKING_GZIP, true, 9, 1, 1024, PLAIN_BYTES, 1, 0, -1,
+         false, UNPACKED_NOT_KEPT},
+        {"the other packing", PACKING_DEFLATE, true, 9, 1, 1024, PLAIN_BYTES, 99, 0, -1, false,
+         UNPACKED_DAMAGED},
+        {"zlib for gzip", PACKING_GZIP, false, 9, 1, 1024, PLAIN_BYTES, 99, 0, -1, false,
+         UNPACKED_DAMAGED},
+        {"a cut checksum", PACKING_GZIP, true, 9, 1, 1024, PLAIN_BYTES, 99, 1, -1, false,
+         UNPACKED_DAMAGED},
+        {"another magic", PACKING_GZIP, true, 9, 1, 1024, PLAIN_BYTES, 99, 0, 0, false,
+         UNPACKED_DAMAGED},
+        {"a byte after the end", PACKING_GZIP, true, 9, 1, 1024, PLAIN_BYTES, 99, 0, -1, true,
+         UNPACKED_DAMAGED},
+        {"a byte after the end, alone", PACKING_DEFLATE, false, 9, 1, 1, PLAIN_BYTES, 99999, 0, -1,
+         true, UNPACKED_DAMAGED},
+    };
+    for (size_t i = 0; i < sizeof plain_body; i++)
+        plain_body[i] = (char)(i * i >> 7);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        size_t bytes = 0;
+        test_row(rows[i].name);
+        for (int m = 0; m < rows[i].members; m++)
+            bytes += pack(plain_body, sizeof plain_body, rows[i].as_gzip, rows[i].level,
+                          packed_body + bytes);
+        if (rows[i].tail)
+            packed_body[bytes++] = 'x';
+        if (rows[i].flip >= 0)
+            packed_body[rows[i].flip] ^= 1;
+        got_body = (struct unpacked_body){.keeps = rows[i].keeps};
+        CHECK_EQ(unpack_in(rows[i].packing, packed_body, bytes - rows[i].cut, rows[i].piece,
+                           rows[i].max_bytes, &got_body),
+                 rows[i].want);
+        CHECK(got_body.bytes <= rows[i].max_bytes);
+        if (rows[i].want != UNPACKED_OK)
+            continue;
+        CHECK_EQ(got_body.bytes, (size_t)rows[i].members * PLAIN_BYTES);
+        for (int m = 0; m < rows[i].members; m++)
+            CHECK(memcmp(got_body.data + (size_t)m * PLAIN_BYTES, plain_body, PLAIN_BYTES) == 0);
+    }
+}
+
+TEST(a_packed_body_that_is_cut_anywhere_is_damaged)
+{
+    char plain[] = "a stack, a stack, a stack";
+    for (int as_gzip = 0; as_gzip < 2; as_gzip++) {
+        const size_t bytes = pack(plain, sizeof plain, as_gzip, 9, packed_body);
+        for (size_t size = 0; size < bytes; size++) {
+            got_body = (struct unpacked_body){.keeps = 99};
+            CHECK_EQ(unpack_in(as_gzip ? PACKING_GZIP : PACKING_DEFLATE, packed_body, size, 5,
+                               PLAIN_BYTES, &got_body),
+                     UNPACKED_DAMAGED);
+        }
+    }
+}
+
+TEST(a_content_encoding_is_known_or_not)
+{
+    static const struct {
+        const char *name;
+        bool known;
+        enum packing packing;
+    } rows[] = {
+        {NULL, true, PACKING_NONE},     {"identity", true, PACKING_NONE},
+        {"gzip", true, PACKING_GZIP},   {"GZip", true, PACKING_GZIP},
+        {"x-gzip", true, PACKING_GZIP}, {"deflate", true, PACKING_DEFLATE},
+        {"br", false, PACKING_NONE},    {"gzip, gzip", false, PACKING_NONE},
+        {"", false, PACKING_NONE},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        enum packing packing = PACKING_GZIP;
+        test_row(rows[i].name != NULL ? rows[i].name : "none");
+        CHECK_EQ(packing_parse(rows[i].name, &packing), rows[i].known);
+        CHECK_EQ(packing, rows[i].packing);
+    }
 }
