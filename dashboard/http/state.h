@@ -15,7 +15,7 @@ struct symbol_store;
 enum { TOKEN_BYTES = 64 };
 
 enum {
-    STREAMS_MAX = 4,                 /* live streams; the fifth client polls instead  */
+    STREAMS_MAX = 32,                /* live streams, one for each browser; others poll */
     UPLOAD_MAX_BYTES = 64 << 20,     /* a record or a dump to resolve          */
     UPLOAD_MAX_MS = 60 * 1000,       /* from its first byte to its last        */
     UPLOADS_MAX = 8,                 /* bodies at one time                     */

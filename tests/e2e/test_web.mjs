@@ -507,7 +507,7 @@ test('who_gets_no_stream_asks_by_itself', async () => {
   seed('polled.db', 1, 4, 0);
   const full = await serve('--db', db);
   const stop = new AbortController();
-  for (let i = 0; i < 4; i++)
+  for (let i = 0; i < 32; i++)
     same((await fetch(`${full.base}/api/v1/events`, { signal: stop.signal })).status, 200, 'a stream');
   const page = await open(`${full.base}/runs`);
   await settled(page);

@@ -26,11 +26,13 @@ import {
   same,
   says,
   scratch,
+  seed,
   serve,
   settled,
   shot,
   slowness,
   test,
+  twinstack,
   closePage,
 } from './web/world.mjs';
 /** @import { Answers } from 'openapi' */
@@ -295,6 +297,41 @@ test('a_run_in_progress_sends_what_is_new', async () => {
   check(later > 0 && later <= (WATCHED_BYTES * (after - before)) / WATCHED_CASES, `${later} bytes`);
   await wire.detach();
   await closePage(page);
+});
+
+// A browser has six connections to a server: with a stream for each tab, the seventh would get no answer.
+test('twenty_tabs_share_one_stream', async () => {
+  const file = seed('tabs.db', 3, 24, 0);
+  const shared = await serve('--db', file);
+  const page = await openPage(chromium, `${shared.base}/runs`, { fresh: true });
+  const streams = new Map();
+  page.context().on('request', (asked) => {
+    if (!asked.url().endsWith('/events')) return;
+    const tab = asked.frame().page();
+    streams.set(tab, (streams.get(tab) ?? 0) + 1);
+  });
+  await page.goto(`${shared.base}/runs`);
+  const tabs = [page, ...(await Promise.all(Array.from({ length: 19 }, () => page.context().newPage())))];
+  await Promise.all(tabs.slice(1).map((tab) => tab.goto(`${shared.base}/runs`)));
+  for (const tab of tabs) await tab.waitForSelector('.live-live');
+  twinstack('baseline', 'set', '2', '--db', file);
+  /** @type {(run: number, all: typeof tabs, what: string) => Promise<unknown>} */
+  const showBaseline = async (run, all, what) => {
+    const row = `tr:has(a[href$="/runs/${run}"])`;
+    for (const tab of all) await becomes(() => tab.locator(row, { hasText: 'baseline' }).count(), 1, what);
+  };
+  await showBaseline(2, tabs, 'each hears of a change');
+  const leaders = tabs.filter((tab) => streams.has(tab));
+  check(leaders.length > 0 && leaders.length <= 4, `${leaders.length} of 20 tabs began a stream`);
+  for (const tab of leaders) await tab.goto('about:blank');
+  const others = tabs.filter((tab) => !leaders.includes(tab));
+  await holds(() => others.some((tab) => streams.has(tab)), 'another one leads');
+  twinstack('baseline', 'set', '1', '--db', file);
+  await showBaseline(1, others, 'and they hear the next one');
+  for (const tab of others) check(await tab.locator('.live-live').count(), 'all are live');
+  same(page.complaints, [], 'complaints');
+  await closePage(page);
+  await shared.stop();
 });
 
 await runAll();

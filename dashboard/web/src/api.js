@@ -5,6 +5,7 @@ import { offline, readCarried, readCarriedText } from './carried.js';
 import { join, since } from './delta.js';
 import { ApiError } from './error.js';
 import { base, href, withQuery } from './router.js';
+import { joinTabs, pause } from './tabs.js';
 
 export { offline };
 
@@ -237,15 +238,17 @@ export function useLive() {
   return live;
 }
 
-/** @type {(ms: number) => Promise<void>} */
-const pause = (ms) =>
-  new Promise((done) => {
-    setTimeout(done, ms);
-  });
+/** @typedef {{version: string | null, running: import('openapi').Run[]}} Change */
 
-async function stream() {
+/**
+ * Passes on each event, and null for each ping.  False: the server has no stream for this browser.
+ * @param {AbortSignal} signal
+ * @param {(event: Change | null) => void} pass
+ */
+async function stream(signal, pass) {
   const response = await fetch(href('/api/v1/events'), {
     headers: authorised({ Accept: 'text/event-stream' }),
+    signal,
   });
   if (response.status !== 200) return false;
   const reader = /** @type {ReadableStream} */ (response.body)
@@ -265,15 +268,20 @@ async function stream() {
         .map((line) => line.slice(6))
         .join('\n');
       text = text.slice(end + 2);
-      setState('live');
-      if (data) changed(JSON.parse(data));
+      pass(data ? JSON.parse(data) : null);
     }
   }
 }
 
+/** @param {Change | null} event */
+function hear(event) {
+  setState('live');
+  if (event) changed(event);
+}
+
 /**
  * Data of this version that a page already has is not fetched again.
- * @param {{version: string | null, running: import('openapi').Run[]}} event
+ * @param {Change} event
  */
 function changed({ version, running }) {
   live.version = version;
@@ -292,14 +300,24 @@ async function poll() {
   });
 }
 
-// A stream while the server has one, else polling every few seconds, without end.
+// The stream of another tab, or one of its own while the server has one, else polling every few seconds,
+// without end.  Only tabs that have the same token share what they hear.
 export async function follow() {
   if (offline) return;
+  const tabs = joinTabs(`${TOKEN} ${token() ?? ''}`, hear);
   for (let round = 0; ; round++) {
+    const signal = await tabs.lead();
     try {
+      const streamed = await stream(signal, (event) => {
+        tabs.pass(event);
+        hear(event);
+      });
+      tabs.rest();
       // What a page shows has just come, so its first poll waits for its turn.
-      if (!(await stream()) && round > 0) await poll();
+      if (!streamed && round > 0) await poll();
     } catch {
+      tabs.rest();
+      if (signal.aborted) continue; // another tab leads
       try {
         await poll();
       } catch {
