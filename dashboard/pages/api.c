@@ -191,8 +191,11 @@ int answer_badge(struct exchange *x)
         return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
     if (exchange_figures(x, figures_badge, address, &text, &bytes, &fault) != ERR_NONE)
         return answer_fault(x, &fault);
-    const struct answer_body body = {
-        .mime = figures_mime(address), .body = text, .bytes = bytes, .etag = etag};
+    const struct answer_body body = {.mime = figures_mime(address),
+                                     .body = text,
+                                     .bytes = bytes,
+                                     .etag = etag,
+                                     .has_style = true};
     etag_of(text, bytes, etag);
     return answer_body(x, 200, &body);
 }
