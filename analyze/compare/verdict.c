@@ -212,14 +212,6 @@ static bool decide_by_capture(struct judgement *j)
            true;
 }
 
-static uint32_t count_failing(const struct case_result *out)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < out->finding_count; i++)
-        count += out->findings[i].fails;
-    return count;
-}
-
 /* True when a finding before number I has the same engine and cause. */
 static bool is_repeated(const struct case_result *out, uint32_t i)
 {
@@ -307,14 +299,14 @@ static bool any_subject_stack(const struct case_result *out)
     return false;
 }
 
-/* "dump, unexplained: no rule ... (2 findings in all); blame: walk of offset:rtl, says dump" */
-static const char *finding_reason(struct judgement *j, const struct finding *first,
-                                  uint32_t failing)
+/* "dump, unexplained: no rule ... (2 places in all); blame: walk of offset:rtl, says dump" */
+static const char *finding_reason(struct judgement *j, const struct finding *first)
 {
+    const uint32_t places = finding_places(j->out->findings, j->out->finding_count, NULL, NULL);
     char blame[BLAME_TEXT_BYTES], more[48] = "";
     const char *whose = finding_blame_text(first, blame);
-    if (failing > 1)
-        (void)snprintf(more, sizeof more, " (%" PRIu32 " findings in all)", failing);
+    if (places > 1)
+        (void)snprintf(more, sizeof more, " (%" PRIu32 " places in all)", places);
     const bool walk = first->cause == CAUSE_HANDLER_CONTEXT && first->wrong != NULL;
     return arena_printf(j->keep, "%s, %s: %s%s%s%s%s%s", walk ? first->wrong : first->engine,
                         cause_name(first->cause), first->evidence, more,
@@ -335,7 +327,7 @@ static enum status decide_by_findings(struct judgement *j)
     if (unmet != NULL)
         decide(j, VERDICT_FAIL, unmet);
     else if (first != NULL)
-        decide(j, VERDICT_FAIL, finding_reason(j, first, count_failing(j->out)));
+        decide(j, VERDICT_FAIL, finding_reason(j, first));
     else if (j->in->claim_count > 0 && !any_subject_stack(j->out))
         decide(j, VERDICT_ERROR, "no engine under test gave a stack");
     else if (j->in->truth == NULL)

@@ -2,7 +2,10 @@
 #include "model/finding.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
 
 static const char *const level_names[] = {"physical", "function", "line"};
 
@@ -116,6 +119,27 @@ const struct finding *finding_second(const struct finding *findings, uint32_t co
             second = f;
     }
     return second;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+uint32_t finding_places(const struct finding *findings, uint32_t count, finding_kind_fn *kinds,
+                        const void *context)
+{
+    uint64_t *rows = calloc((size_t)count + 1, sizeof *rows);
+    uint32_t failing = 0, places = 0;
+    for (uint32_t i = 0; rows != NULL && i < count; i++)
+        if (findings[i].fails && (kinds == NULL || kinds(context, &findings[i])))
+            rows[failing++] = (uint64_t)findings[i].thread_id << 32 | findings[i].row;
+    array_sort(rows, failing, sizeof *rows, by_number);
+    for (uint32_t i = 0; i < failing; i++)
+        places += i == 0 || rows[i] != rows[i - 1];
+    free(rows);
+    return places;
 }
 
 const char *finding_level_name(enum finding_level level)

@@ -109,6 +109,13 @@ void finding_blame_parse(const char *text, struct finding *f);
  * in the first row. Later rows often only follow from it. NULL: none fails. */
 const struct finding *finding_deciding(const struct finding *findings, uint32_t count);
 
+/* In how many rows of threads a finding fails: one row may have several, of each stack against the
+ * truth and of two stacks against each other. KINDS: only findings that it takes; NULL: all that
+ * fail. 0 also when there is no memory. */
+typedef bool finding_kind_fn(const void *context, const struct finding *f);
+uint32_t finding_places(const struct finding *findings, uint32_t count, finding_kind_fn *kinds,
+                        const void *context);
+
 /* The first failing finding, in the thread of the deciding one, of a fault that the deciding one
  * cannot explain: a wrong step of a walk, where names or lines at right addresses decide, or the
  * reverse. NULL: there is none. */

@@ -378,39 +378,44 @@ enum status triage_read_case(const struct triage *triage, const struct triage_it
 /* ---- words -------------------------------------------------------------------------------- */
 
 /* F fails, and no other finding says the same of the same place against the truth. */
-static bool is_of_kind(const struct run_case *c, const struct finding *f, bool against_truth)
+static bool is_silent(const void *context, const struct finding *f)
 {
-    for (uint32_t i = 0; !against_truth && i < c->result.finding_count; i++) {
+    const struct run_case *c = context;
+    for (uint32_t i = 0; !f->against_truth && i < c->result.finding_count; i++) {
         const struct finding *other = &c->result.findings[i];
         if (other->fails && other->against_truth && other->row == f->row &&
             other->thread_id == f->thread_id && strcmp(other->engine, f->engine) == 0)
             return false;
     }
-    return f->fails && f->against_truth == against_truth;
+    return f->fails && !f->against_truth;
+}
+
+static bool is_against_truth(const void *context, const struct finding *f)
+{
+    (void)context;
+    return f->fails && f->against_truth;
 }
 
 /* "the stacks of offset:rtl and dump differ": the engines of C with a failing finding of one of the
- * two kinds, against the truth or between two engines; NULL: there is none. *PLACES: their count.
- */
-static const char *engines_that_differ(const struct run_case *c, bool against_truth,
+ * two kinds, against the truth or between two engines; NULL: there is none. *PLACES: where, however
+ * many engines differ there. */
+static const char *engines_that_differ(const struct run_case *c, finding_kind_fn *kind,
                                        uint32_t *places, struct arena *keep)
 {
     const char *engines = NULL;
     uint32_t count = 0;
-    *places = 0;
+    *places = finding_places(c->result.findings, c->result.finding_count, kind, c);
     for (uint32_t i = 0; i < c->result.score_count; i++) {
-        uint32_t of_engine = 0;
-        for (uint32_t f = 0; f < c->result.finding_count; f++) {
+        bool differs = false;
+        for (uint32_t f = 0; f < c->result.finding_count && !differs; f++) {
             const struct finding *finding = &c->result.findings[f];
-            of_engine += is_of_kind(c, finding, against_truth) &&
-                         strcmp(finding->engine, c->result.scores[i].engine) == 0;
+            differs = strcmp(finding->engine, c->result.scores[i].engine) == 0 && kind(c, finding);
         }
-        if (of_engine == 0)
+        if (!differs)
             continue;
         engines = count++ == 0
                       ? c->result.scores[i].engine
                       : arena_printf(keep, "%s and %s", engines, c->result.scores[i].engine);
-        *places += of_engine;
     }
     return engines == NULL ? NULL
                            : arena_printf(keep, "the %s of %s %s", count == 1 ? "stack" : "stacks",
@@ -422,11 +427,11 @@ static const char *engines_that_differ(const struct run_case *c, bool against_tr
 static const char *sentence_of_stacks(const struct run_case *c, struct arena *keep)
 {
     uint32_t wrong = 0, apart = 0;
-    const char *truth = engines_that_differ(c, true, &wrong, keep);
-    const char *silent = engines_that_differ(c, false, &apart, keep);
+    const char *truth = engines_that_differ(c, is_against_truth, &wrong, keep);
+    const char *silent = engines_that_differ(c, is_silent, &apart, keep);
     const char *other = NULL;
     for (uint32_t i = 0; i < c->result.finding_count && other == NULL; i++)
-        if (is_of_kind(c, &c->result.findings[i], false))
+        if (is_silent(c, &c->result.findings[i]))
             other = c->result.findings[i].against;
     const char *text = truth != NULL ? arena_printf(keep, "Wrong: %s from what really ran in %u %s",
                                                     truth, wrong, wrong == 1 ? "place" : "places")

@@ -194,12 +194,20 @@ def faults_shown(day, shown):
     return wrong
 
 
+def counted_wrong(case):
+    """True when CASE's reason counts other places than there are rows in which a finding fails."""
+    rows = {(f["thread_id"], f["row"]) for f in case["findings"] if f["fails"]}
+    said = re.search(r" \((\d+) (places|findings) in all\)", case["reason"] or "")
+    return said is not None and (int(said[1]), said[2]) != (len(rows), "places")
+
+
 def faults_in(day, report, shown):
     """The same, also of the report for programs."""
     wrong = faults_shown(day, shown)
     groups = report["failing"]
     if "lost" not in day and len(groups) != day["problems"]:
         wrong.append(f"{len(groups)} problems, and it is {day['problems']}: " + "; ".join(f"{g['cases']} {g['sentence']} ({g['blame']})" for g in groups))
+    wrong += [f"{case['scenario']}.{case['variant']} is counted wrong: {case['reason']}" for case in report["cases"] if counted_wrong(case)][:3]
     for group, side in zip(groups, day["side"]):
         if not (group["blame"] or "").startswith(side):
             wrong.append(f"'{group['sentence']}' is blamed on {group['blame']}, and it is {side}")

@@ -156,6 +156,40 @@ TEST(two_kinds_of_difference_are_two_sentences)
     }
 }
 
+/* A row in which both stacks are wrong is one place, and one of two threads is another. */
+TEST(a_row_is_one_place_however_many_stacks_are_wrong_there)
+{
+    struct engine_score scores[2] = {{.engine = "offset:rtl", .subject = true},
+                                     {.engine = "dump", .subject = true}};
+    struct finding findings[5];
+    struct run_case c = {
+        .kind = CASE_KIND_CRASH,
+        .result = {
+            .verdict = VERDICT_FAIL, .scores = scores, .score_count = 2, .findings = findings}};
+    struct arena keep;
+    for (uint32_t i = 0; i < COUNT_OF(findings); i++)
+        findings[i] = (struct finding){.engine = scores[i % 2].engine,
+                                       .against = FINDING_TRUTH,
+                                       .against_truth = true,
+                                       .row = i / 2,
+                                       .thread_id = i / 4,
+                                       .fails = true};
+    arena_init(&keep, 0);
+    for (uint32_t places = 1; places <= 3; places++) {
+        c.result.finding_count = places < 3 ? 2 * places : COUNT_OF(findings);
+        CHECK_EQ(finding_places(findings, c.result.finding_count, NULL, NULL), places);
+        CHECK_STR(triage_sentence(&c, &keep),
+                  arena_printf(&keep,
+                               "Wrong: the stacks of offset:rtl and dump differ from what really "
+                               "ran in %u %s.",
+                               places, places == 1 ? "place" : "places"));
+    }
+    findings[0].fails = false;
+    CHECK_EQ(finding_places(findings, 1, NULL, NULL), 0);
+    CHECK_EQ(finding_places(NULL, 0, NULL, NULL), 0);
+    arena_free(&keep);
+}
+
 /* ---- groups of failing cases ---------------------------------------------------------------- */
 
 struct failing {
