@@ -79,14 +79,6 @@ struct hook_outcome {
     uint32_t expected, got; /* sets, see model/hook.h */
 };
 
-/* A signature of a run: the first run of the database that has it, and its rank (1: most cases)
- * in the complete run before this one; 0: it was not there. */
-struct signature_row {
-    const char *signature;
-    uint64_t first_run_id;
-    uint32_t rank_before;
-};
-
 /* How often a signature occurred in a run or stream. */
 struct signature_count {
     const char *text, *example; /* example: where it first occurred in this tally */

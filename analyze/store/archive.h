@@ -95,11 +95,6 @@ enum status store_count_causes(struct store *store, uint64_t run_id, struct aren
 enum status store_read_hooks(struct store *store, uint64_t run_id, struct arena *keep,
                              struct hook_outcome **out, uint32_t *count, struct fault *fault);
 
-/* The signatures of a run's cases, in alphabetical order: the first run in the store that has each,
- * and its rank (1: most cases) in the complete run before this one; 0: it had none. */
-enum status store_read_signatures(struct store *store, uint64_t run_id, struct arena *keep,
-                                  struct signature_row **out, uint32_t *count, struct fault *fault);
-
 /* The modules that a run's frames name, and which kind of symbols named them. */
 enum status store_read_symbols(struct store *store, uint64_t run_id, struct arena *keep,
                                struct symbol_row **out, uint32_t *count, struct fault *fault);

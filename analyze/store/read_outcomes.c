@@ -65,7 +65,9 @@ enum status store_read_history(struct store *store, const struct diff_case *c,
         const uint64_t id = query_get(&q);
         const char *commit = query_get_text(&q), *word = query_get_text(&q);
         enum verdict verdict = VERDICT_PASS;
-        if (word != NULL && verdict_parse(word, &verdict) && run_verdict_fails(verdict)) {
+        if (word != NULL && verdict_parse(word, &verdict) &&
+            (run_verdict_fails(verdict) ||
+             (c->verdict == VERDICT_XFAIL && verdict == VERDICT_XFAIL))) {
             out->failing_run = id;
             out->failing_commit = commit;
         } else {

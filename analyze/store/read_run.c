@@ -307,19 +307,6 @@ enum status store_read_hooks(struct store *store, uint64_t run_id, struct arena 
     return query_end(&q);
 }
 
-enum status store_read_signatures(struct store *store, uint64_t run_id, struct arena *keep,
-                                  struct signature_row **out, uint32_t *count, struct fault *fault)
-{
-    struct query q = query_with(store, SQL_READ_SIGNATURES, run_id, keep, fault);
-    struct signature_row *s;
-    while ((s = query_row_of(&q, out, count, sizeof *s)) != NULL) {
-        s->signature = query_get_text(&q);
-        s->first_run_id = query_get(&q);
-        s->rank_before = (uint32_t)query_get(&q);
-    }
-    return query_end(&q);
-}
-
 enum status store_read_samples(struct store *store, uint64_t run_id, struct arena *keep,
                                struct bench_sample **out, uint32_t *count, struct fault *fault)
 {

@@ -421,15 +421,6 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_COUNT_CAUSES] = SUM_CAUSES " ORDER BY findings DESC, f.cause",
     [SQL_READ_HOOKS] = "SELECT id, scenario, variant, repeat, expected_doors, got_doors"
                        " FROM crash_case WHERE run_id = ? ORDER BY scenario, variant, repeat",
-    [SQL_READ_SIGNATURES] =
-        "WITH before AS (SELECT signature, row_number() OVER (ORDER BY count(*) DESC, signature)"
-        "   AS rank FROM crash_case WHERE signature IS NOT NULL AND run_id ="
-        "   (SELECT max(id) FROM run WHERE id < ?1 AND state = 'complete') GROUP BY signature)"
-        " SELECT c.signature, min(c.run_id),"
-        "   (SELECT rank FROM before WHERE before.signature = c.signature)"
-        " FROM crash_case c WHERE c.run_id <= ?1 AND c.signature IN"
-        "   (SELECT signature FROM crash_case WHERE run_id = ?1)"
-        " GROUP BY c.signature ORDER BY c.signature",
     [SQL_READ_SYMBOLS] = "SELECT * FROM run_symbol WHERE run_id = ?"
                          " ORDER BY module, debug_id, symbols",
     [SQL_COUNT_SYMBOLS] = SUM_SYMBOLS " ORDER BY m.name, m.debug_id, n.symbols",

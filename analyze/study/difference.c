@@ -146,19 +146,27 @@ static void write_counts(struct json *j, const char *key, const struct run_diff 
     json_object_end(j);
 }
 
-void difference_write_changes(struct json *j, const struct run_diff *diff, uint32_t rows_max)
+/* Counts a case of GROUP in SEEN; true: it is listed. */
+static bool is_listed(const struct difference_rows *rows, enum diff_group group,
+                      uint32_t seen[DIFF_GROUPS])
 {
+    const uint32_t before = group == rows->group ? rows->after : 0, at = seen[group]++;
+    return at >= before && (rows->most == 0 || at - before < rows->most);
+}
+
+void difference_write_changes(struct json *j, const struct run_diff *diff,
+                              const struct difference_rows *rows)
+{
+    uint32_t seen[DIFF_GROUPS] = {0};
     json_object(j);
     for (int g = 0; g < DIFF_GROUPS; g++) {
-        uint32_t written = 0;
         if (g == DIFF_SAME)
             continue;
         json_key_array(j, diff_group_name((enum diff_group)g));
-        for (uint32_t i = 0; i < diff->row_count && (rows_max == 0 || written < rows_max); i++)
-            if (diff->rows[i].group == (enum diff_group)g && diff->rows[i].counts) {
+        for (uint32_t i = 0; i < diff->row_count; i++)
+            if (diff->rows[i].group == (enum diff_group)g && diff->rows[i].counts &&
+                is_listed(rows, diff->rows[i].group, seen))
                 write_change(j, &diff->rows[i]);
-                written++;
-            }
         json_array_end(j);
     }
     write_counts(j, "counts", diff);
@@ -179,14 +187,15 @@ static void write_facts(struct json *j, const struct run_diff *diff)
 }
 
 /* Every case by name: the older form of `changes`, which `compare --json` keeps. */
-static void write_cases(struct json *j, const struct run_diff *diff, uint32_t rows_max)
+static void write_cases(struct json *j, const struct run_diff *diff,
+                        const struct difference_rows *rows)
 {
-    uint32_t written[DIFF_GROUPS] = {0};
+    uint32_t seen[DIFF_GROUPS] = {0};
     json_key_array(j, "cases");
     for (uint32_t i = 0; i < diff->row_count; i++) {
         const struct diff_row *row = &diff->rows[i];
         const struct diff_case *c = row->b != NULL ? row->b : row->a;
-        if (rows_max != 0 && written[row->group]++ >= rows_max)
+        if (!is_listed(rows, row->group, seen))
             continue;
         json_object(j);
         json_key_string(j, "group", diff_group_name(row->group));
@@ -228,7 +237,8 @@ static void write_times(struct json *j, const char *key, const struct run_diff *
     json_array_end(j);
 }
 
-void difference_write_json(struct json *j, const struct difference *d, uint32_t rows_max)
+void difference_write_json(struct json *j, const struct difference *d,
+                           const struct difference_rows *rows)
 {
     char sentence[DIFFERENCE_SENTENCE_BYTES];
     json_object(j);
@@ -241,8 +251,8 @@ void difference_write_json(struct json *j, const struct difference *d, uint32_t 
     write_facts(j, &d->diff);
     write_counts(j, "totals", &d->diff);
     json_key(j, "changes");
-    difference_write_changes(j, &d->diff, rows_max);
-    write_cases(j, &d->diff, rows_max);
+    difference_write_changes(j, &d->diff, rows);
+    write_cases(j, &d->diff, rows);
     json_key_uint(j, "broke", d->clusters.cases);
     json_key(j, "clusters");
     clusters_write_json(j, &d->clusters);

@@ -46,12 +46,20 @@ const char *difference_sentence(const struct difference *difference,
  * are, since which commit. NULL: nothing broke. */
 const char *difference_headline(const struct difference *difference, struct arena *keep);
 
-/* The whole document.  ROWS_MAX: cases listed per group, 0: all; counts are always of all cases.
- * `broke`: how many cases are in its groups. */
-void difference_write_json(struct json *j, const struct difference *difference, uint32_t rows_max);
+/* Which cases of each group a document lists; counts are always of all cases. */
+struct difference_rows {
+    uint32_t most;         /* 0: all */
+    enum diff_group group; /* of this one, AFTER cases come before those that are listed */
+    uint32_t after;
+};
+
+/* The whole document. `broke`: how many cases are in its groups. */
+void difference_write_json(struct json *j, const struct difference *difference,
+                           const struct difference_rows *rows);
 
 /* Its member `changes`, which lists each case once: {"new": [{scenario, variant, repeat, was, is,
  * signature, reason}...], "fixed": ..., "counts": {...}}. */
-void difference_write_changes(struct json *j, const struct run_diff *diff, uint32_t rows_max);
+void difference_write_changes(struct json *j, const struct run_diff *diff,
+                              const struct difference_rows *rows);
 
 #endif

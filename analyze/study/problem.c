@@ -10,19 +10,25 @@
 
 bool problem_has(const struct triage *t, const struct triage_item *item, const char *key)
 {
+    const struct failures *all = triage_failures(t, item);
     for (int i = 0; i < FAILURES_OF_CASE; i++)
-        if (item->failures[i] != UINT32_MAX &&
-            strcmp(t->failures.rows[item->failures[i]].key, key) == 0)
+        if (item->failures[i] != UINT32_MAX && strcmp(all->rows[item->failures[i]].key, key) == 0)
             return true;
     return false;
 }
 
+static const struct failure *find_in(const struct failures *all, const char *key)
+{
+    for (uint32_t i = 0; i < all->count; i++)
+        if (strcmp(all->rows[i].key, key) == 0)
+            return &all->rows[i];
+    return NULL;
+}
+
 static const struct failure *find(const struct triage *t, const char *key)
 {
-    for (uint32_t i = 0; i < t->failures.count; i++)
-        if (strcmp(t->failures.rows[i].key, key) == 0)
-            return &t->failures.rows[i];
-    return NULL;
+    const struct failure *failing = find_in(&t->failures, key);
+    return failing != NULL ? failing : find_in(&t->accepted, key);
 }
 
 /* ---- the matrix ------------------------------------------------------------------------- */
@@ -117,16 +123,31 @@ static void write_numbers(struct json *j, const char *name, const uint32_t *numb
     json_array_end(j);
 }
 
-static void write_matrix(struct json *j, const struct matrix *m)
+/* Builds that have a case of the problem. */
+static uint32_t count_hit(const struct matrix *m)
 {
-    const uint32_t shown = m->row_count < PROBLEM_ROWS_MOST ? m->row_count : PROBLEM_ROWS_MOST;
+    uint32_t hit = 0;
+    for (uint32_t v = 0; v < m->variant_count; v++) {
+        uint32_t row = 0;
+        while (row < m->row_count && m->rows[row].of_problem[v] == 0)
+            row++;
+        hit += row < m->row_count;
+    }
+    return hit;
+}
+
+static void write_matrix(struct json *j, const struct matrix *m, uint32_t after)
+{
+    const uint32_t start = after < m->row_count ? after : m->row_count;
+    const uint32_t left = m->row_count - start;
+    const uint32_t end = start + (left < PROBLEM_ROWS_MOST ? left : PROBLEM_ROWS_MOST);
     json_object(j);
     json_key_array(j, "variants");
     for (uint32_t i = 0; i < m->variant_count; i++)
         json_string(j, m->variants[i]);
     json_array_end(j);
     json_key_array(j, "rows");
-    for (uint32_t i = 0; i < shown; i++) {
+    for (uint32_t i = start; i < end; i++) {
         json_object(j);
         json_key_string(j, "scenario", m->rows[i].scenario);
         write_numbers(j, "cases", m->rows[i].of_problem, m->variant_count);
@@ -134,12 +155,14 @@ static void write_matrix(struct json *j, const struct matrix *m)
         json_object_end(j);
     }
     json_array_end(j);
-    json_key_uint(j, "rows_left", m->row_count - shown);
+    json_key_uint(j, "rows_before", start);
+    json_key_uint(j, "rows_left", m->row_count - end);
+    json_key_uint(j, "variants_hit", count_hit(m));
     json_object_end(j);
 }
 
 enum status problem_write_json(struct json *j, const struct triage *t, const char *key,
-                               struct arena *keep, struct fault *fault)
+                               uint32_t after, struct arena *keep, struct fault *fault)
 {
     const struct failure *failure = key != NULL ? find(t, key) : NULL;
     struct matrix matrix;
@@ -153,7 +176,7 @@ enum status problem_write_json(struct json *j, const struct triage *t, const cha
     failure_write_members(j, failure);
     json_key_uint(j, "new", failure->fresh);
     json_key(j, "matrix");
-    write_matrix(j, &matrix);
+    write_matrix(j, &matrix, after);
     json_object_end(j);
     return ERR_NONE;
 }

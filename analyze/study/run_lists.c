@@ -136,62 +136,200 @@ enum status symbol_rows_sum(const struct symbol_row *rows, uint32_t count, struc
     return ERR_NONE;
 }
 
-/* ---- signatures ----------------------------------------------------------------------- */
+/* ---- differences ---------------------------------------------------------------------- */
 
-ARRAY_ORDER_TEXT(by_signature, struct run_case, result.signature)
+/* A case with a signature, in one of its groups. */
+struct member {
+    const struct failure *failure;
+    const struct triage_item *item;
+};
+
+static int by_item(const void *a, const void *b)
+{
+    const struct triage_item *x = ((const struct member *)a)->item,
+                             *y = ((const struct member *)b)->item;
+    const int scenario = strcmp(x->scenario, y->scenario);
+    const int variant = scenario != 0 ? scenario : strcmp(x->variant, y->variant);
+    return variant != 0 ? variant : (x->repeat > y->repeat) - (x->repeat < y->repeat);
+}
+
+static int by_group(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+    const int key = strcmp(x->failure->key, y->failure->key);
+    const int signature = key != 0 ? key : strcmp(x->item->signature, y->item->signature);
+    return signature != 0 ? signature : by_item(a, b);
+}
 
 static int by_cases(const void *a, const void *b)
 {
-    const struct case_signature *x = a, *y = b;
-    if (x->case_count != y->case_count)
-        return x->case_count < y->case_count ? 1 : -1;
-    return by_signature(x->cases, y->cases);
+    const struct failure *x = ((const struct case_difference *)a)->failure,
+                         *y = ((const struct case_difference *)b)->failure;
+    return x->cases != y->cases ? (x->cases < y->cases) - (x->cases > y->cases)
+                                : strcmp(x->key, y->key);
 }
 
-static int is_signature(const void *text, const void *row)
+static int by_signature_cases(const void *a, const void *b)
 {
-    return strcmp(text, ((const struct signature_row *)row)->signature);
+    const struct difference_signature *x = a, *y = b;
+    return x->cases != y->cases ? (x->cases < y->cases) - (x->cases > y->cases)
+                                : strcmp(x->text, y->text);
 }
 
-static enum status group(struct run_case *cases, uint32_t count, struct arena *keep,
-                         struct case_signature **out, uint32_t *groups, struct fault *fault)
+/* Adds CASES cases with signature TEXT: of all, the most frequent ones stay. */
+static void add_signature(struct case_difference *d, const char *text, uint32_t cases)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (cases[i].result.signature != NULL)
-            cases[kept++] = cases[i];
-    array_sort(cases, kept, sizeof *cases, by_signature);
+    const struct difference_signature added = {text, cases};
+    uint32_t at = d->signature_count;
+    if (at == DIFFERENCE_SIGNATURES) {
+        d->signatures_left++;
+        at--;
+        if (by_signature_cases(&added, &d->signatures[at]) > 0)
+            return;
+    } else
+        d->signature_count++;
+    d->signatures[at] = added;
+    array_sort(d->signatures, d->signature_count, sizeof *d->signatures, by_signature_cases);
+}
+
+static void add_example(struct case_difference *d, const struct triage_item *item)
+{
+    struct member last = {NULL, item};
+    for (uint32_t i = 0; i < d->example_count; i++) {
+        struct member here = {NULL, d->examples[i]};
+        if (by_item(&last, &here) < 0) {
+            d->examples[i] = last.item;
+            last = here;
+        }
+    }
+    if (d->example_count < DIFFERENCE_EXAMPLES)
+        d->examples[d->example_count++] = last.item;
+}
+
+static uint32_t list_members(const struct triage *t, struct member *out)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < t->item_count; i++)
+        for (int k = 0; k < FAILURES_OF_CASE; k++) {
+            const struct triage_item *item = &t->items[i];
+            const struct failures *all = triage_failures(t, item);
+            if (item->signature != NULL && item->failures[k] != UINT32_MAX)
+                out[count++] = (struct member){&all->rows[item->failures[k]], item};
+        }
+    return count;
+}
+
+static enum status group(const struct triage *t, struct arena *keep, struct case_difference **out,
+                         uint32_t *groups, struct fault *fault)
+{
+    struct member *members =
+        ARENA_ARRAY(keep, (size_t)FAILURES_OF_CASE * t->item_count + 1, struct member);
     *groups = 0;
-    *out = ARENA_ARRAY(keep, (size_t)kept + 1, struct case_signature);
-    if (*out == NULL)
+    *out = ARENA_ARRAY(keep, (size_t)t->failures.count + t->accepted.count + 1,
+                       struct case_difference);
+    if (members == NULL || *out == NULL)
         return fault_no_memory(fault, "lists of a run");
-    for (uint32_t i = 0; i < kept; i++) {
-        if (i == 0 || by_signature(&cases[i - 1], &cases[i]) != 0)
-            (*out)[(*groups)++].cases = &cases[i];
-        (*out)[*groups - 1].case_count++;
+    const uint32_t count = list_members(t, members);
+    array_sort(members, count, sizeof *members, by_group);
+    for (uint32_t i = 0, end; i < count; i = end) {
+        const struct member *first = &members[i];
+        if (i == 0 || members[i - 1].failure != first->failure)
+            (*out)[(*groups)++].failure = first->failure;
+        struct case_difference *d = &(*out)[*groups - 1];
+        for (end = i; end < count && members[end].failure == first->failure &&
+                      strcmp(members[end].item->signature, first->item->signature) == 0;
+             end++)
+            add_example(d, members[end].item);
+        add_signature(d, first->item->signature, end - i);
     }
     array_sort(*out, *groups, sizeof **out, by_cases);
     return ERR_NONE;
 }
 
-enum status case_signatures_make(struct store *store, uint64_t run_id, struct arena *keep,
-                                 struct case_signature **out, uint32_t *count, struct fault *fault)
+/* The last complete run with cases before RUN_ID; 0: there is none. */
+static enum status find_before(struct store *store, uint64_t run_id, struct arena *keep,
+                               uint64_t *out, struct fault *fault)
+{
+    const struct run_query query = {.after = run_id};
+    struct run_page page = {0};
+    *out = 0;
+    if (store_list_runs(store, &query, keep, &page, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < page.count && *out == 0; i++)
+        if (page.runs[i].state == RUN_COMPLETE && page.runs[i].case_count > 0)
+            *out = page.runs[i].id;
+    return ERR_NONE;
+}
+
+/* Adds the groups of cases that are ACCEPTED, or of those that fail. */
+static enum status add_before(const struct run_case *cases, uint32_t count, bool accepted,
+                              struct arena *keep, struct case_difference *out, uint32_t *groups,
+                              struct fault *fault)
+{
+    struct failures *all = ARENA_NEW(keep, struct failures);
+    struct failure_count counted;
+    uint32_t numbers[FAILURES_OF_CASE];
+    if (all == NULL)
+        return fault_no_memory(fault, "lists of a run");
+    failures_begin(&counted, keep, all);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct diff_case c = failures_case(&cases[i]);
+        const bool is_of_them =
+            accepted ? c.verdict == VERDICT_XFAIL : run_verdict_fails(c.verdict);
+        if (c.signature != NULL && is_of_them && !failures_add(&counted, &c, numbers))
+            return fault_no_memory(fault, "lists of a run");
+    }
+    if (failures_end(&counted, NULL, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < all->count; i++)
+        out[(*groups)++].failure = &all->rows[i];
+    return ERR_NONE;
+}
+
+/* The ranks that the groups had in the run before. */
+static enum status read_ranks(struct store *store, uint64_t run_id, struct arena *keep,
+                              struct case_difference *list, uint32_t count, struct fault *fault)
 {
     struct run_case *cases = NULL;
-    struct signature_row *rows = NULL;
-    uint32_t case_count = 0, row_count = 0;
-    if (store_read_outcomes(store, run_id, keep, &cases, &case_count, fault) != ERR_NONE ||
-        store_read_signatures(store, run_id, keep, &rows, &row_count, fault) != ERR_NONE ||
-        group(cases, case_count, keep, out, count, fault) != ERR_NONE)
+    uint64_t before_id = 0;
+    uint32_t case_count = 0, groups = 0;
+    if (find_before(store, run_id, keep, &before_id, fault) != ERR_NONE || before_id == 0 ||
+        store_read_outcomes(store, before_id, keep, &cases, &case_count, fault) != ERR_NONE)
         return fault->code;
-    for (uint32_t i = 0; i < *count && row_count > 0; i++) {
-        struct case_signature *s = &(*out)[i];
-        const struct signature_row *row =
-            bsearch(s->cases->result.signature, rows, row_count, sizeof *rows, is_signature);
-        s->first_run = row != NULL ? row->first_run_id : 0; /* a run was stored between two reads */
-        s->rank_before = row != NULL ? row->rank_before : 0;
-    }
+    struct case_difference *before =
+        ARENA_ARRAY(keep, (size_t)FAILURES_OF_CASE * case_count + 1, struct case_difference);
+    if (before == NULL)
+        return fault_no_memory(fault, "lists of a run");
+    if (add_before(cases, case_count, false, keep, before, &groups, fault) != ERR_NONE ||
+        add_before(cases, case_count, true, keep, before, &groups, fault) != ERR_NONE)
+        return fault->code;
+    array_sort(before, groups, sizeof *before, by_cases);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < groups && list[i].rank_before == 0; k++)
+            if (strcmp(list[i].failure->key, before[k].failure->key) == 0)
+                list[i].rank_before = k + 1;
     return ERR_NONE;
+}
+
+enum status case_differences_make(struct store *store, const struct triage *triage,
+                                  struct arena *keep, struct case_difference **out, uint32_t *count,
+                                  struct fault *fault)
+{
+    struct arena scratch;
+    if (group(triage, keep, out, count, fault) != ERR_NONE)
+        return fault->code;
+    arena_init(&scratch, 0);
+    (void)read_ranks(store, triage->run.id, &scratch, *out, *count, fault);
+    arena_free(&scratch);
+    for (uint32_t i = 0; i < *count && fault->code == ERR_NONE; i++) {
+        struct run_case c = {0};
+        struct case_difference *d = &(*out)[i];
+        if (d->failure->verdict != VERDICT_XFAIL)
+            continue;
+        (void)triage_read_case(triage, d->examples[0], keep, &c, fault);
+        d->known_id = c.known_id;
+    }
+    return fault->code;
 }
 
 /* ---- acceptances ---------------------------------------------------------------------- */

@@ -1,10 +1,11 @@
-/* The short lists of a run: what named its frames, the signatures of its cases, and how many cases
+/* The short lists of a run: what named its frames, the differences in its cases, and how many cases
  * each acceptance covers. Each counts the whole run, however large. */
 #ifndef STUDY_RUN_LISTS_H
 #define STUDY_RUN_LISTS_H
 
 #include "model/known.h"
 #include "study/runs.h"
+#include "study/triage.h"
 
 /* The frames of one module, and the kinds of symbols that named them, the best first. */
 struct named_module {
@@ -29,17 +30,28 @@ void named_modules_write_json(struct json *j, const struct named_module *modules
 enum status symbol_rows_sum(const struct symbol_row *rows, uint32_t count, struct arena *keep,
                             struct symbol_row **out, uint32_t *out_count, struct fault *fault);
 
-/* The cases of a run with one signature. */
-struct case_signature {
-    const struct run_case *cases; /* without claims and scores */
-    uint32_t case_count;
-    uint64_t first_run;   /* the first run of the database that has it; 0: unknown */
-    uint32_t rank_before; /* 1: most cases; 0: the complete run before did not have it */
+enum { DIFFERENCE_EXAMPLES = 5, DIFFERENCE_SIGNATURES = 5 };
+
+/* A group of failing or accepted cases of a run, by mechanism and place (failures.h), of which some
+ * have a signature. */
+struct case_difference {
+    const struct failure *failure;
+    const struct triage_item *examples[DIFFERENCE_EXAMPLES]; /* that have a signature, by name */
+    struct difference_signature {
+        const char *text;
+        uint32_t cases;
+    } signatures[DIFFERENCE_SIGNATURES]; /* most cases first */
+    uint32_t example_count, signature_count;
+    uint32_t signatures_left; /* signatures that are not among these */
+    const char *known_id;     /* of the first example, if it is accepted; NULL: none */
+    uint32_t rank_before;     /* 1: most cases; 0: the complete run before did not have it */
 };
 
-/* The signatures of run RUN_ID, most cases first. Fails: as the database. */
-enum status case_signatures_make(struct store *store, uint64_t run_id, struct arena *keep,
-                                 struct case_signature **out, uint32_t *count, struct fault *fault);
+/* The differences of the run of TRIAGE, most cases first. They borrow TRIAGE; lists are in KEEP.
+ * Fails: as the database. */
+enum status case_differences_make(struct store *store, const struct triage *triage,
+                                  struct arena *keep, struct case_difference **out, uint32_t *count,
+                                  struct fault *fault);
 
 /* (*out)[i]: how many cases of run RUN_ID the acceptance LIST->items[i] covers. Fails: as the
  * database. */

@@ -149,6 +149,11 @@ static enum triage_group group_of(const struct run_case *c, enum trouble trouble
     return c->result.finding_count > 0 ? TRIAGE_REFERENCE : TRIAGE_REST;
 }
 
+const struct failures *triage_failures(const struct triage *triage, const struct triage_item *item)
+{
+    return item->group == TRIAGE_ACCEPTED ? &triage->accepted : &triage->failures;
+}
+
 static int by_name(const void *a, const void *b)
 {
     const struct triage_item *x = a, *y = b;
@@ -173,7 +178,7 @@ struct sorting {
     struct triage *out;
     struct arena *keep;
     struct text_pool texts;
-    struct failure_count failures;
+    struct failure_count failures, accepted;
     const char *engines[CLAIMS_MAX]; /* in the order in which cases brought them */
     uint32_t engine_count, room;
 };
@@ -246,6 +251,7 @@ static enum status add_item(void *context, const struct run_case *c, struct faul
         (struct triage_item){.id = c->id,
                              .scenario = pooled(s, c->scenario),
                              .variant = pooled(s, c->variant),
+                             .signature = pooled(s, c->result.signature),
                              .reason = trouble != TROUBLE_NONE ? pooled(s, c->result.reason) : NULL,
                              .marks = marks_of(s, c),
                              .causes = causes_of(c),
@@ -259,7 +265,8 @@ static enum status add_item(void *context, const struct run_case *c, struct faul
     const struct diff_case failing = failures_case(c);
     for (int i = 0; i < FAILURES_OF_CASE; i++)
         item->failures[i] = UINT32_MAX;
-    if (trouble != TROUBLE_NONE && !failures_add(&s->failures, &failing, item->failures))
+    if ((trouble != TROUBLE_NONE && !failures_add(&s->failures, &failing, item->failures)) ||
+        (item->group == TRIAGE_ACCEPTED && !failures_add(&s->accepted, &failing, item->failures)))
         return fault_no_memory(fault, "queue of cases");
     out->troubles[trouble]++;
     out->groups[item->group]++;
@@ -322,26 +329,28 @@ static enum status mark_new(struct store *store, struct arena *keep, struct tria
             item->is_new = true;
             t->fresh += item->trouble != TROUBLE_NONE;
             for (int k = 0; k < FAILURES_OF_CASE; k++)
-                if (item->failures[k] != UINT32_MAX)
+                if (item->trouble != TROUBLE_NONE && item->failures[k] != UINT32_MAX)
                     t->failures.rows[item->failures[k]].fresh++;
         }
     }
     return ERR_NONE;
 }
 
-/* Where each group is among the sorted ones, and since when the largest fail. */
-static enum status arrange_failures(struct sorting *s, struct store *store, struct fault *fault)
+/* Where each group of ALL is among the sorted ones, and since when the largest are there. */
+static enum status arrange_failures(struct sorting *s, struct failure_count *all,
+                                    struct store *store, struct fault *fault)
 {
     struct triage *t = s->out;
     uint32_t *places = NULL;
-    if (failures_end(&s->failures, &places, fault) != ERR_NONE)
+    if (failures_end(all, &places, fault) != ERR_NONE)
         return fault->code;
     for (uint32_t i = 0; i < t->item_count; i++)
         for (int k = 0; k < FAILURES_OF_CASE; k++)
-            if (t->items[i].failures[k] != UINT32_MAX)
+            if (t->items[i].failures[k] != UINT32_MAX &&
+                triage_failures(t, &t->items[i]) == all->out)
                 t->items[i].failures[k] = places[t->items[i].failures[k]];
-    for (uint32_t i = 0; i < t->failures.count && i < PROBLEMS_MOST; i++) {
-        struct failure *f = &t->failures.rows[i];
+    for (uint32_t i = 0; i < all->out->count && i < PROBLEMS_MOST; i++) {
+        struct failure *f = &all->out->rows[i];
         if (store_read_history(store, f->example, &t->run, s->keep, &f->since, fault) != ERR_NONE)
             return fault->code;
     }
@@ -357,9 +366,11 @@ enum status triage_make(struct store *store, const char *word, struct arena *kee
     memset(out, 0, sizeof *out);
     text_pool_init(&sorting.texts, keep);
     failures_begin(&sorting.failures, keep, &out->failures);
+    failures_begin(&sorting.accepted, keep, &out->accepted);
     if (figures_read(store, word, &watch, keep, &out->run, &out->figures, fault) != ERR_NONE ||
         arrange_marks(&sorting, fault) != ERR_NONE ||
-        arrange_failures(&sorting, store, fault) != ERR_NONE)
+        arrange_failures(&sorting, &sorting.failures, store, fault) != ERR_NONE ||
+        arrange_failures(&sorting, &sorting.accepted, store, fault) != ERR_NONE)
         return fault->code;
     arena_init(&scratch, 0);
     if (mark_new(store, &scratch, out, fault) == ERR_NONE)

@@ -57,15 +57,16 @@ enum triage_mark {
 struct triage_item {
     uint64_t id; /* in the store */
     const char *scenario, *variant, *reason;
-    const char *marks; /* by the engines of `figures`: enum triage_mark */
-    uint64_t causes;   /* of its findings: bits by enum cause */
+    const char *signature; /* of its failing findings; NULL: none */
+    const char *marks;     /* by the engines of `figures`: enum triage_mark */
+    uint64_t causes;       /* of its findings: bits by enum cause */
     struct case_references references;
     uint32_t repeat, got_hooks;
     enum case_kind kind;
     enum verdict verdict;
     enum triage_group group;
     enum trouble trouble;
-    uint32_t failures[FAILURES_OF_CASE]; /* rows of `failures`; UINT32_MAX: none */
+    uint32_t failures[FAILURES_OF_CASE]; /* rows of triage_failures(); UINT32_MAX: none */
     bool is_new;                         /* fails, and did not in the baseline */
 };
 
@@ -85,12 +86,16 @@ struct triage {
     uint32_t wrong, fresh; /* cases that fail; of them, new since the baseline */
     uint32_t troubles[TROUBLES], groups[TRIAGE_GROUPS];
     struct failures failures; /* the cases that fail, by mechanism and place */
+    struct failures accepted; /* the accepted ones, likewise */
 };
 
 /* Triages run WORD, whose cases stay in STORE; STORE stays open while OUT is used. Fails: as
  * figures_read. */
 enum status triage_make(struct store *store, const char *word, struct arena *keep,
                         struct triage *out, struct fault *fault);
+
+/* Of the two sets of groups the one that ITEM is in, or would be in. */
+const struct failures *triage_failures(const struct triage *triage, const struct triage_item *item);
 
 /* The case of ITEM with scores and findings, in KEEP. Fails: as the database. */
 enum status triage_read_case(const struct triage *triage, const struct triage_item *item,

@@ -87,7 +87,7 @@ static int compare(const struct verb *self, void *given, const struct option_lis
     if (o->as_json) {
         struct json j;
         json_to_stream(&j, stdout, true);
-        difference_write_json(&j, &difference, 0);
+        difference_write_json(&j, &difference, &(struct difference_rows){.most = 0});
         json_newline(&j);
     } else {
         const struct page page = terminal_page();

@@ -1,6 +1,8 @@
 /* Two runs compared: what is new, fixed or differs for another reason. */
 #include "pages/compare.h"
 
+#include <string.h>
+
 #include "pages/input.h"
 
 /* Rows that a page shows; the counts are true whatever they are. */
@@ -19,20 +21,46 @@ enum status view_compare_runs(const struct view_input *in, uint64_t a, uint64_t 
 
 void view_write_changes(const struct view_compared *compared, struct json *out)
 {
-    difference_write_changes(out, &compared->difference.diff, CHANGES_SHOWN);
+    const struct difference_rows rows = {.most = CHANGES_SHOWN};
+    difference_write_changes(out, &compared->difference.diff, &rows);
+}
+
+/* `group` and `after`: the next cases of a group that has more than a page shows. */
+static enum status read_rows(const struct view_input *in, struct difference_rows *out,
+                             struct fault *fault)
+{
+    const char *word = http_query_get(in->query, "group");
+    uint64_t after = 0;
+    int group = 0;
+    *out = (struct difference_rows){.most = CHANGES_SHOWN};
+    if (view_get_uint(in, "after", 0, UINT32_MAX, &after, fault) != ERR_NONE)
+        return fault->code;
+    while (word != NULL && group < DIFF_GROUPS &&
+           strcmp(diff_group_name((enum diff_group)group), word) != 0)
+        group++;
+    if (group == DIFF_GROUPS)
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET,
+                              "no group of changes has this name",
+                              "new, fixed, changed, accepted, gone, added, still");
+    out->group = (enum diff_group)group;
+    out->after = word != NULL ? (uint32_t)after : 0;
+    return ERR_NONE;
 }
 
 enum status view_compare(const struct view_input *in, struct json *out, struct fault *fault)
 {
     uint64_t ids[2] = {0, 0};
+    struct difference_rows rows;
     struct view_compared c;
     const char *first = http_query_get(in->query, "a");
     enum status status = view_find_run(in, first != NULL ? first : "latest~1", &ids[0], fault);
     if (status == ERR_NONE)
         status = view_find_run(in, http_query_get(in->query, "b"), &ids[1], fault);
     if (status == ERR_NONE)
+        status = read_rows(in, &rows, fault);
+    if (status == ERR_NONE)
         status = view_compare_runs(in, ids[0], ids[1], &c, fault);
     if (status == ERR_NONE)
-        difference_write_json(out, &c.difference, CHANGES_SHOWN);
+        difference_write_json(out, &c.difference, &rows);
     return status;
 }

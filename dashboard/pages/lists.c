@@ -1,6 +1,7 @@
 /* The short lists: hooks, signatures, known differences, symbols. */
 #include "pages/view.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "pages/input.h"
@@ -9,7 +10,7 @@
 #include "study/run_document.h"
 #include "study/run_lists.h"
 
-enum { EXAMPLES_MAX = 5, KNOWN_HITS_MAX = 200 };
+enum { KNOWN_HITS_MAX = 200 };
 
 /* Of all cases, whatever the rows leave out: each hook that was expected or saw a crash, and how
  * many cases differ. */
@@ -110,24 +111,31 @@ enum status view_symbols(const struct view_input *in, struct json *out, struct f
     return ERR_NONE;
 }
 
-static void write_signature(struct json *out, const struct case_signature *s, uint32_t rank)
+static void write_difference(struct json *out, const struct case_difference *d, uint32_t rank)
 {
-    const struct run_case *first = s->cases;
     json_object(out);
     json_key_uint(out, "rank", rank);
-    json_key_uint_known(out, "rank_before", s->rank_before);
-    json_key_uint_known(out, "first_run", s->first_run);
-    json_key_string(out, "signature", first->result.signature);
-    json_key_uint(out, "cases", s->case_count);
-    json_key_string(out, "verdict", verdict_name(first->result.verdict));
-    json_key_string(out, "reason", first->result.reason);
-    json_key_string(out, "known_id", first->known_id);
-    json_key_array(out, "examples");
-    for (uint32_t i = 0; i < s->case_count && i < EXAMPLES_MAX; i++) {
+    json_key_uint_known(out, "rank_before", d->rank_before);
+    json_key_uint_known(out, "first_run", d->failure->since.failing_run);
+    json_key_string(out, "signature", d->signatures[0].text);
+    json_key_string(out, "known_id", d->known_id);
+    failure_write_members(out, d->failure);
+    json_key_array(out, "signatures");
+    for (uint32_t i = 0; i < d->signature_count; i++) {
         json_object(out);
-        json_key_string(out, "scenario", first[i].scenario);
-        json_key_string(out, "variant", first[i].variant);
-        json_key_string(out, "verdict", verdict_name(first[i].result.verdict));
+        json_key_string(out, "signature", d->signatures[i].text);
+        json_key_uint(out, "cases", d->signatures[i].cases);
+        json_object_end(out);
+    }
+    json_array_end(out);
+    json_key_uint(out, "signatures_left", d->signatures_left);
+    json_key_array(out, "examples");
+    for (uint32_t i = 0; i < d->example_count; i++) {
+        json_object(out);
+        json_key_string(out, "scenario", d->examples[i]->scenario);
+        json_key_string(out, "variant", d->examples[i]->variant);
+        json_key_uint(out, "repeat", d->examples[i]->repeat);
+        json_key_string(out, "verdict", verdict_name(d->examples[i]->verdict));
         json_object_end(out);
     }
     json_array_end(out);
@@ -136,18 +144,24 @@ static void write_signature(struct json *out, const struct case_signature *s, ui
 
 enum status view_signatures(const struct view_input *in, struct json *out, struct fault *fault)
 {
+    const struct triage *triage = NULL;
+    struct case_difference *list = NULL;
     uint64_t run_id = 0;
-    struct case_signature *list = NULL;
     uint32_t count = 0;
-    if (view_find_run(in, http_query_get(in->query, "run"), &run_id, fault) != ERR_NONE ||
-        case_signatures_make(in->store, run_id, in->keep, &list, &count, fault) != ERR_NONE)
+    const char *word = NULL;
+    if (view_find_run(in, http_query_get(in->query, "run"), &run_id, fault) != ERR_NONE)
+        return fault->code;
+    if ((word = arena_printf(in->keep, "%" PRIu64, run_id)) == NULL)
+        return fault_no_memory(fault, "lists of a run");
+    if (view_get_triage(in, word, &triage, fault) != ERR_NONE ||
+        case_differences_make(in->store, triage, in->keep, &list, &count, fault) != ERR_NONE)
         return fault->code;
     json_object(out);
     json_key_uint(out, "run", run_id);
     json_key_uint(out, "total", count);
     json_key_array(out, "signatures");
     for (uint32_t i = 0; i < count && i < STORE_PAGE_MAX; i++)
-        write_signature(out, &list[i], i + 1);
+        write_difference(out, &list[i], i + 1);
     json_array_end(out);
     json_object_end(out);
     return ERR_NONE;

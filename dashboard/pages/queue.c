@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "pages/input.h"
 #include "pages/rows.h"
 #include "study/problem.h"
@@ -11,8 +12,9 @@ struct filter {
     const enum triage_group *group; /* NULL: any */
     const enum trouble *trouble;    /* NULL: any */
     struct view_filters of_case;
-    const char *search;  /* NULL: any */
-    const char *problem; /* the key of a group of failing cases; NULL: any */
+    const char *search;    /* NULL: any */
+    const char *problem;   /* the key of a group of failing or accepted cases; NULL: any */
+    const char *signature; /* of its failing findings, whole; NULL: any */
     bool only_new;
     enum triage_group group_given; /* what these point to */
     enum trouble trouble_given;
@@ -22,7 +24,8 @@ static bool fits(const struct triage *t, const struct triage_item *item, const s
                  struct arena *keep)
 {
     const struct view_filters *of = &f->of_case;
-    if (f->problem != NULL && !problem_has(t, item, f->problem))
+    if ((f->problem != NULL && !problem_has(t, item, f->problem)) ||
+        (f->signature != NULL && !text_equal(item->signature, f->signature)))
         return false;
     if ((f->group != NULL && item->group != *f->group) ||
         (f->trouble != NULL && item->trouble != *f->trouble) ||
@@ -50,10 +53,11 @@ static enum status write_item(const struct triage *t, const struct triage_item *
     json_key_string(out, "group", triage_group_name(item->group));
     json_key_string(out, "trouble", trouble_name(item->trouble));
     json_key_bool(out, "is_new", item->is_new);
+    json_key_string(out, "signature", item->signature);
     json_key_array(out, "problems");
     for (int i = 0; i < FAILURES_OF_CASE; i++)
         if (item->failures[i] != UINT32_MAX)
-            json_string(out, t->failures.rows[item->failures[i]].key);
+            json_string(out, triage_failures(t, item)->rows[item->failures[i]].key);
     json_array_end(out);
     json_object_end(out);
     arena_free(&keep);
@@ -139,6 +143,7 @@ static enum status read_filter(const struct view_input *in, struct filter *out, 
     const char *trouble = http_query_get(in->query, "trouble");
     *out = (struct filter){.search = http_query_get(in->query, "search"),
                            .problem = http_query_get(in->query, "problem"),
+                           .signature = http_query_get(in->query, "signature"),
                            .only_new = http_query_get(in->query, "new") != NULL};
     if (view_read_filters(in, &out->of_case, fault) != ERR_NONE)
         return fault->code;
@@ -162,12 +167,14 @@ enum status view_queue(const struct view_input *in, struct json *out, struct fau
     struct filter filter;
     const struct triage *t = NULL;
     struct chosen chosen;
-    uint64_t limit = 0, after = 0;
+    uint64_t limit = 0, after = 0, scenarios = 0;
     enum status status = read_filter(in, &filter, fault);
     if (status == ERR_NONE)
         status = view_get_limit(in, 200, &limit, fault);
     if (status == ERR_NONE)
         status = view_get_uint(in, "after", 0, UINT64_MAX, &after, fault);
+    if (status == ERR_NONE)
+        status = view_get_uint(in, "scenarios", 0, UINT32_MAX, &scenarios, fault);
     if (status == ERR_NONE)
         status = view_get_triage(in, in->query->params[0], &t, fault);
     if (status == ERR_NONE)
@@ -180,7 +187,8 @@ enum status view_queue(const struct view_input *in, struct json *out, struct fau
     triage_write_wrong(out, t);
     write_groups(out, t, &chosen);
     json_key(out, "problem");
-    if (problem_write_json(out, t, filter.problem, in->keep, fault) != ERR_NONE)
+    if (problem_write_json(out, t, filter.problem, (uint32_t)scenarios, in->keep, fault) !=
+        ERR_NONE)
         return fault->code;
     status = write_cases(t, &chosen, find_start(in, &chosen, after, limit), limit, out, fault);
     json_object_end(out);

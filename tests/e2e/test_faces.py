@@ -13,6 +13,7 @@ import sqlite3
 import statistics
 import subprocess
 import sys
+import urllib.parse
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -318,6 +319,12 @@ class Faces(e2e.Case):
             for problem in problems:
                 queue = get(f"/api/v1/runs/latest/queue?problem={problem['key']}&limit=1")
                 self.assertEqual([queue["total"], queue["problem"]["cases"]], [problem["cases"]] * 2)
+            queued = {}
+            for row in signatures["signatures"]:
+                self.assertEqual(get(f"/api/v1/runs/latest/queue?problem={row['key']}&limit=1")["total"], row["cases"])
+                for part in row["signatures"]:
+                    asked = f"problem={row['key']}&signature={urllib.parse.quote(part['signature'])}"
+                    queued[row["key"], part["signature"]] = get(f"/api/v1/runs/latest/queue?{asked}&limit=1")["total"]
         self.assertEqual(sum(problem["cases"] for problem in problems), len(fails))
         self.assertEqual([(group["key"], group["cases"]) for group in groups], [(problem["key"], problem["cases"]) for problem in problems])
         flat = " ".join(text.split())
@@ -329,8 +336,18 @@ class Faces(e2e.Case):
         for face in (text, step):
             self.assertIn(f"{len(self.cases[run])} cases: {len(fails)} FAIL, {len(accepted)} XFAIL", face)
         self.assertIn(f"FAIL, {len(fails)} of {len(self.cases[run])} cases fail", step)
-        stored = collections.Counter(row[2] for row in self.cases[run] if row[2])
-        self.assertEqual([signatures["total"], {row["signature"]: row["cases"] for row in signatures["signatures"]}], [len(stored), stored])
+        rows = signatures["signatures"]
+        self.assertEqual(signatures["total"], len(rows))
+        self.assertEqual([(row["key"], row["cases"], row["sentence"]) for row in rows if row["verdict"] == "FAIL"],
+                         [(problem["key"], problem["cases"], problem["sentence"]) for problem in problems])
+        self.assertEqual(sum(row["cases"] for row in rows if row["verdict"] == "XFAIL"), len(accepted))
+        stored, counted = collections.Counter(row[2] for row in self.cases[run] if row[2]), collections.Counter()
+        for row in rows:
+            self.assertEqual(row["signature"], row["signatures"][0]["signature"])
+            for part in row["signatures"]:
+                counted[part["signature"]] += part["cases"]
+                self.assertEqual(queued[row["key"], part["signature"]], part["cases"])
+        self.assertEqual(counted, stored)
         self.assertEqual({item["id"]: item["hits"] for item in known["items"]},
                          {f"slow-{name}": sum(row[0].startswith(f"{name}.") for row in accepted) for name in ("spin", "recursion", "idle")})
         self.assertEqual([known["hits_total"], len(known["hits"])], [len(accepted)] * 2)

@@ -301,7 +301,7 @@ test('a_file_of_an_older_run_is_about_that_run', async () => {
     ['/compare', 'run 11'],
     ['/known', null],
     ['/runs/latest', 'Run 12'],
-    ['/signatures', 'first seen'],
+    ['/signatures', 'since run '],
     ['/runs/latest/mismatches', 'Run 12'],
     ['/compare/1/12', 'run 1 '],
   ]) {

@@ -400,7 +400,7 @@ test('groups_of_cases_name_blame_and_since', () => {
       '3 cases: it brokeblame: walk of dump · since run 5 (0123456789), run 4 was good · e.g. s.v',
     ],
     ['two blames', lines[1], '1 case: it brokeblame: record (2), none (1) · e.g. s.v'],
-    ['more', lines[2], 'and 2 more groups'],
+    ['more', lines[2], 'and 2 more problems'],
     [
       'where they lead',
       links(made.case_groups.CaseGroups, props),
@@ -410,7 +410,7 @@ test('groups_of_cases_name_blame_and_since', () => {
         '/runs/7/mismatches/s.v?problem=k%261&repeat=2',
         '/runs/7/mismatches?problem=k%261',
         '/runs/7/mismatches/s.v?problem=k%261',
-        '/runs/7/mismatches',
+        '/signatures?run=7', // which lists them all
       ],
     ],
   ]);

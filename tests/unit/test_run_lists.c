@@ -71,22 +71,91 @@ TEST(every_case_of_a_large_run_is_counted)
 {
     enum { CASES = 1500 };
     struct known items[] = {{.id = "old"}, {.id = "unused"}};
-    const struct known_list list = {.items = items, .count = COUNT_OF(items)};
-    struct case_signature *signatures = NULL;
+    const struct known_list known = {.items = items, .count = COUNT_OF(items)};
+    struct case_difference *list = NULL;
     struct store_fixture f;
+    struct triage triage;
     uint32_t *hits = NULL, count = 0;
     store_set_up(&f);
     const uint64_t first = put_run(&f, 3), run = put_run(&f, CASES);
-    REQUIRE(acceptance_hits(f.store, run, &list, &f.keep, &hits, &f.fault) == ERR_NONE);
+    REQUIRE(acceptance_hits(f.store, run, &known, &f.keep, &hits, &f.fault) == ERR_NONE);
     CHECK_EQ(hits[0], CASES / 3 * 2);
     CHECK_EQ(hits[1], 0);
-    REQUIRE(case_signatures_make(f.store, run, &f.keep, &signatures, &count, &f.fault) == ERR_NONE);
+    REQUIRE(triage_make(f.store, "latest", &f.keep, &triage, &f.fault) == ERR_NONE);
+    REQUIRE(case_differences_make(f.store, &triage, &f.keep, &list, &count, &f.fault) == ERR_NONE);
     REQUIRE(count == 2);
-    CHECK_STR(signatures[0].cases->result.signature, "dump=usual");
-    CHECK_EQ(signatures[0].case_count, CASES / 3 * 2);
-    CHECK_EQ(signatures[0].first_run, first);
-    CHECK_EQ(signatures[0].rank_before, 1);
-    CHECK_EQ(signatures[1].case_count, CASES / 3);
+    CHECK_STR(list[0].signatures[0].text, "dump=usual");
+    CHECK_STR(list[0].known_id, "old");
+    CHECK_EQ(list[0].failure->verdict, VERDICT_XFAIL);
+    CHECK_EQ(list[0].failure->cases, CASES / 3 * 2);
+    CHECK_EQ(list[0].failure->since.failing_run, first);
+    CHECK_EQ(list[0].rank_before, 1);
+    CHECK_EQ(list[1].failure->cases, CASES / 3);
+    CHECK_EQ(list[1].failure->since.failing_run, first);
+    CHECK_EQ(list[1].rank_before, 2);
+    CHECK(list[1].known_id == NULL);
+    store_tear_down(&f);
+}
+
+/* Two faults with one signature are two differences, and one fault with seven is one. */
+TEST(differences_are_by_mechanism_and_place)
+{
+    static const struct {
+        const char *signature, *module;
+    } rows[] = {
+        {"dump=unexplained", "one.dll"},
+        {"dump=unexplained", "two.dll"},
+        {"a", "two.dll"},
+        {"b", "two.dll"},
+        {"b", "two.dll"},
+        {"c", "two.dll"},
+        {"d", "two.dll"},
+        {"e", "two.dll"},
+        {"f", "two.dll"},
+    };
+    struct store_fixture f;
+    struct run_info run = {.label = "run", .branch = "", .platform = ""};
+    struct case_difference *list = NULL;
+    struct triage triage;
+    uint32_t count = 0;
+    store_set_up(&f);
+    (void)put_run(&f, 3);
+    REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct finding finding = {.engine = "dump",
+                                  .against = "truth",
+                                  .wrong = "dump",
+                                  .cause = CAUSE_UNEXPLAINED,
+                                  .module = rows[i].module,
+                                  .fails = true,
+                                  .against_truth = true};
+        struct run_case c = {.scenario = "null_write",
+                             .variant = arena_printf(&f.keep, "v%zu", COUNT_OF(rows) - i),
+                             .result = {.verdict = VERDICT_FAIL,
+                                        .reason = "it differs",
+                                        .signature = rows[i].signature,
+                                        .findings = &finding,
+                                        .finding_count = 1}};
+        REQUIRE(store_put_case(f.store, run.id, &c, &f.fault) == ERR_NONE);
+    }
+    REQUIRE(store_finish_run(f.store, run.id, RUN_COMPLETE, 2, &f.fault) == ERR_NONE);
+    REQUIRE(triage_make(f.store, "latest", &f.keep, &triage, &f.fault) == ERR_NONE);
+    REQUIRE(case_differences_make(f.store, &triage, &f.keep, &list, &count, &f.fault) == ERR_NONE);
+    REQUIRE(count == 2);
+    CHECK_STR(list[0].failure->place, "two.dll");
+    CHECK_EQ(list[0].failure->cases, 8);
+    CHECK_EQ(list[0].rank_before, 0);
+    CHECK_EQ(list[0].signature_count, DIFFERENCE_SIGNATURES);
+    CHECK_EQ(list[0].signatures_left, 2);
+    CHECK_STR(list[0].signatures[0].text, "b");
+    CHECK_EQ(list[0].signatures[0].cases, 2);
+    CHECK_STR(list[0].signatures[1].text, "a"); /* of equal ones the first by name */
+    CHECK_STR(list[0].signatures[4].text, "dump=unexplained");
+    CHECK_EQ(list[0].example_count, DIFFERENCE_EXAMPLES);
+    CHECK_STR(list[0].examples[0]->variant, "v1");
+    CHECK_STR(list[0].examples[4]->variant, "v5");
+    CHECK_STR(list[1].failure->place, "one.dll");
+    CHECK_EQ(list[1].example_count, 1);
     store_tear_down(&f);
 }
 

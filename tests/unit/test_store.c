@@ -303,38 +303,6 @@ TEST(runs_are_found_by_word)
     tear_down(&f);
 }
 
-/* Of three runs all have "b", and the second and the third have "a". In the third, "a" has most
- * cases. */
-TEST(signatures_know_their_past)
-{
-    struct fixture f;
-    struct signature_row *rows = NULL;
-    uint32_t count = 0;
-    uint64_t ids[3];
-    static const char *const of_case[][MADE_CASES] = {{"b", "b"}, {"b", "b", "a"}, {"a", "a", "b"}};
-    set_up(&f);
-    for (size_t r = 0; r < COUNT_OF(of_case); r++) {
-        for (int i = 0; i < MADE_CASES; i++)
-            f.cases[i].result.signature = of_case[r][i];
-        f.run.uuid = NULL;
-        put_all(&f);
-        ids[r] = f.run.id;
-    }
-    CHECK(store_read_signatures(f.store, ids[2], &f.keep, &rows, &count, &f.fault) == ERR_NONE);
-    REQUIRE(count == 2);
-    CHECK_STR(rows[0].signature, "a");
-    CHECK_EQ(rows[0].first_run_id, ids[1]);
-    CHECK_EQ(rows[0].rank_before, 2);
-    CHECK_STR(rows[1].signature, "b");
-    CHECK_EQ(rows[1].first_run_id, ids[0]);
-    CHECK_EQ(rows[1].rank_before, 1);
-    CHECK(store_read_signatures(f.store, ids[1], &f.keep, &rows, &count, &f.fault) == ERR_NONE);
-    REQUIRE(count == 2);
-    CHECK_EQ(rows[0].rank_before, 0);
-    CHECK_EQ(rows[0].first_run_id, ids[1]);
-    tear_down(&f);
-}
-
 TEST(figures_for_pages)
 {
     struct fixture f;

@@ -458,6 +458,7 @@ export function CaseView({ data, steps, opens = false }) {
             row={explained}
             at={selected}
             {...{ thread, columns, engines, findings: c.findings, artifacts: data.artifacts }}
+            withEngines={(names) => withQuery(path, { ...query, engines: names.join(',') })}
             close={() => set({ frame: NO_ROW })}
           />
         )}

@@ -5,7 +5,7 @@ import { Link, caseName, number, plural } from '../ui.js';
 /** @typedef {import('openapi').CaseGroup} Group */
 
 /** @type {(run: number | string, group: Group) => string} */
-const groupPath = (run, { key }) => withQuery(`/runs/${run}/mismatches`, { problem: key });
+export const groupPath = (run, { key }) => withQuery(`/runs/${run}/mismatches`, { problem: key });
 
 // "walk of dump (380 cases), none: the votes are even (2)"
 /** @type {(group: Group) => string} */
@@ -57,7 +57,7 @@ export function CaseGroups({ groups, left = 0, run }) {
       ))}
       {left > 0 && (
         <li>
-          <Link to={`/runs/${run}/mismatches`}>and {plural(left, 'more group')}</Link>
+          <Link to={withQuery('/signatures', { run })}>and {plural(left, 'more problem')}</Link>
         </li>
       )}
     </ol>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { offline, useData } from '../api.js';
 import { Term } from '../glossary.js';
 import { usePainted } from '../painted.js';
-import { go, useQuery } from '../router.js';
+import { go, useQuery, withQuery } from '../router.js';
 import { CopyLink } from '../share.js';
 import { CaseGroups } from './case_groups.js';
 import { Table } from '../table.js';
@@ -53,12 +53,18 @@ function markdown(found) {
   return `${lines.join('\n')}\n`;
 }
 
+const ROWS = 200; // of a group that the server gives at one time
+
+/** @type {(runs: [number, number], group: string, after: number) => string} */
+const changesAt = (runs, group, after) =>
+  withQuery(`/compare/${runs[0]}/${runs[1]}`, after ? { group, after } : {});
+
 /**
  * Cases that only one run has are counted, and listed on request.
- * @param {{title: string, rows: import('openapi').Change[], total: number, run: number, folded: boolean}}
- *   props
+ * @param {{title: string, name: string, rows: import('openapi').Change[], total: number, before: number,
+ *   runs: [number, number], run: number, folded: boolean}} props BEFORE: so many come before the rows
  */
-function Group({ title, rows, total, run, folded }) {
+function Group({ title, name, rows, total, before, runs, run, folded }) {
   const [open, setOpen] = useState(!folded);
   return (
     <section>
@@ -103,7 +109,21 @@ function Group({ title, rows, total, run, folded }) {
               },
             ]}
           />
-          {total > rows.length && <p class="dim">and {number(total - rows.length)} more</p>}
+          {total > rows.length && (
+            <p class="pager dim flow middle" data-carrier>
+              {number(before + 1)}–{number(before + rows.length)} of {number(total)} cases
+              {before > 0 && (
+                <Link to={changesAt(runs, name, Math.max(0, before - ROWS))}>
+                  the {number(before)} before
+                </Link>
+              )}
+              {before + rows.length < total && (
+                <Link to={changesAt(runs, name, before + rows.length)}>
+                  and {number(total - before - rows.length)} more
+                </Link>
+              )}
+            </p>
+          )}
         </>
       )}
     </section>
@@ -204,7 +224,8 @@ export function Compare({ a, b }) {
   const [query] = useQuery();
   const first = a ?? query.a ?? 'latest~1';
   const second = b ?? query.b ?? 'latest';
-  const data = useData('/api/v1/compare', { a: first, b: second });
+  const { group, after } = query;
+  const data = useData('/api/v1/compare', { a: first, b: second, group, after });
   return (
     <Page
       title="Compare"
@@ -269,7 +290,10 @@ export function Compare({ a, b }) {
                     <Group
                       key={key}
                       title={title}
-                      folded={found.changes[key].length > 12}
+                      name={key}
+                      before={key === group ? Number(after ?? 0) : 0}
+                      runs={[found.a.id, found.b.id]}
+                      folded={found.changes[key].length > 12 && key !== group}
                       rows={found.changes[key]}
                       total={found.changes.counts[key]}
                       run={key === 'gone' ? found.a.id : found.b.id}

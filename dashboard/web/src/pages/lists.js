@@ -1,7 +1,7 @@
 // Hooks, signatures, known differences, symbols.
 import { useState } from 'preact/hooks';
 import { refresh, send, token, useData } from '../api.js';
-import { useQuery } from '../router.js';
+import { useQuery, withQuery } from '../router.js';
 import { Table } from '../table.js';
 import {
   Chip,
@@ -19,6 +19,7 @@ import {
   words,
 } from '../ui.js';
 import { Term } from '../glossary.js';
+import { GroupFacts, groupPath } from './case_groups.js';
 import { RunPick } from './run_pick.js';
 
 /**
@@ -176,21 +177,22 @@ function Change({ row }) {
 /** @param {{row: SignatureRow, run: number}} props */
 const Signature = ({ row, run }) => (
   <>
-    <span class="mono wrap">{row.signature}</span>
+    <bdi>{row.sentence}</bdi>
     <br />
-    <span class="dim">e.g. {row.reason}</span>
-    {row.first_run && (
-      <>
-        <br />
-        <span class="dim small">
-          first seen in{' '}
-          {row.first_run === run ? (
-            'this run'
-          ) : (
-            <Link to={`/runs/${row.first_run}`}>run {row.first_run}</Link>
-          )}
-        </span>
-      </>
+    <GroupFacts group={row} run={run} />
+    {row.signatures.map(({ signature, cases }) => (
+      <Link
+        key={signature}
+        class="block small"
+        to={withQuery(`/runs/${run}/mismatches`, { problem: row.key, signature })}
+      >
+        {plural(cases, 'case')}: <bdi class="mono wrap">{signature}</bdi>
+      </Link>
+    ))}
+    {row.signatures_left > 0 && (
+      <Link class="block small" to={groupPath(run, row)}>
+        and {plural(row.signatures_left, 'more combination')}
+      </Link>
     )}
   </>
 );
@@ -201,7 +203,7 @@ export function Signatures() {
   return (
     <Page
       title="Differences"
-      lead="Differences that belong together, most cases first."
+      lead="Differences that belong together, by what is broken and where; most cases first."
       actions={<RunPick run={data.data?.run} />}
     >
       <Loaded from={data}>
@@ -211,48 +213,62 @@ export function Signatures() {
               <p>Every engine under test agrees with the truth.</p>
             </Empty>
           ) : (
-            <Table
-              label="Differences"
-              kind="list stacking"
-              rows={found.signatures}
-              columns={[
-                {
-                  head: 'rank',
-                  cell: (row) => [`${row.rank} `, <Change row={row} />],
-                  kind: 'num nowrap',
-                },
-                {
-                  head: 'cases',
-                  cell: (row) => number(row.cases),
-                  sort: (row) => row.cases,
-                  kind: 'num strong',
-                },
-                {
-                  head: 'verdict',
-                  cell: (row) => [
-                    <Verdict word={row.verdict} long />,
-                    row.known_id && [' ', <Chip>{row.known_id}</Chip>],
-                  ],
-                  sort: (row) => row.verdict,
-                  label: '',
-                },
-                { head: <Term name="difference" />, cell: (row) => <Signature row={row} run={found.run} /> },
-                {
-                  head: 'for example',
-                  cell: (row) => (
-                    <>
-                      {row.examples.slice(0, 3).map((c) => (
-                        <Link key={caseName(c)} class="mono block" to={casePath(found.run, c)}>
-                          {caseName(c)}
-                        </Link>
-                      ))}
-                      {row.cases > 3 ? <span class="dim">and {number(row.cases - 3)} more</span> : null}
-                    </>
-                  ),
-                  label: '',
-                },
-              ]}
-            />
+            <>
+              <Table
+                label="Differences"
+                kind="list stacking"
+                rows={found.signatures}
+                columns={[
+                  {
+                    head: 'rank',
+                    cell: (row) => [`${row.rank} `, <Change row={row} />],
+                    kind: 'num nowrap',
+                  },
+                  {
+                    head: 'cases',
+                    cell: (row) => <Link to={groupPath(found.run, row)}>{number(row.cases)}</Link>,
+                    sort: (row) => row.cases,
+                    kind: 'num strong',
+                  },
+                  {
+                    head: 'verdict',
+                    cell: (row) => [
+                      <Verdict word={row.verdict} long />,
+                      row.known_id && [' ', <Chip>{row.known_id}</Chip>],
+                    ],
+                    sort: (row) => row.verdict,
+                    label: '',
+                  },
+                  {
+                    head: <Term name="difference" />,
+                    cell: (row) => <Signature row={row} run={found.run} />,
+                  },
+                  {
+                    head: 'for example',
+                    cell: (row) => (
+                      <>
+                        {row.examples.slice(0, 3).map((c) => (
+                          <Link key={caseName(c)} class="mono block" to={casePath(found.run, c)}>
+                            {caseName(c)}
+                          </Link>
+                        ))}
+                        {row.cases > row.examples.slice(0, 3).length && (
+                          <Link to={groupPath(found.run, row)}>
+                            and {number(row.cases - row.examples.slice(0, 3).length)} more
+                          </Link>
+                        )}
+                      </>
+                    ),
+                    label: '',
+                  },
+                ]}
+              />
+              {found.total > found.signatures.length && (
+                <p class="dim">
+                  The {number(found.signatures.length)} largest of {number(found.total)}.
+                </p>
+              )}
+            </>
           )
         }
       </Loaded>

@@ -25,7 +25,7 @@ import {
  * @typedef {Queue['cases'][number]} Queued
  */
 
-const filters = ['group', 'trouble', 'problem', 'new', 'verdict', 'cause', 'kind', 'search'];
+const filters = ['group', 'trouble', 'problem', 'signature', 'new', 'verdict', 'cause', 'kind', 'search'];
 /** @type {Record<string, string>} */
 const titles = {
   failing: 'failing',
@@ -120,6 +120,10 @@ const OneProblem = ({ group, run }) => (
   </p>
 );
 
+/** @type {(key: string, value: string | undefined) => string} */
+const filterWords = (key, value) =>
+  key === 'new' ? 'new' : key === 'problem' ? 'one problem' : key === 'signature' ? `${value}` : words(value);
+
 /** @param {{query: Record<string, string | undefined>, set: ReturnType<typeof useQuery>[1]}} props */
 const ActiveFilters = ({ query, set }) =>
   filters
@@ -131,7 +135,7 @@ const ActiveFilters = ({ query, set }) =>
         aria-pressed="true"
         onClick={() => set({ [key]: null, after: null })}
       >
-        {key === 'new' ? 'new' : key === 'problem' ? 'one problem' : words(query[key])} ✕
+        {filterWords(key, query[key])} ✕
       </button>
     ));
 
@@ -174,7 +178,8 @@ export function Mismatches({ run, case: name }) {
   const [around] = useState(name); // the page of the case that the address named first
   const kept = Object.fromEntries(filters.map((key) => [key, query[key]]));
   const where = query.after ? { after: query.after } : { around };
-  const list = useData('/api/v1/runs/{run}/queue', { run, limit: 50, ...kept, ...where });
+  const { scenarios } = query;
+  const list = useData('/api/v1/runs/{run}/queue', { run, limit: 50, ...kept, scenarios, ...where });
   const cases = list.data?.cases ?? [];
   /** @type {(wanted: string, nth: number) => number} */
   const find = (wanted, nth) => cases.findIndex((c) => caseName(c) === wanted && c.repeat === nth);

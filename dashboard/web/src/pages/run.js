@@ -174,6 +174,20 @@ function ManagedStacks({ phases }) {
 }
 
 /**
+ * The first cases by name; the others are in the list of the problem.
+ * @param {{group: import('openapi').FailingGroup, run: number}} props
+ */
+function Names({ group, run }) {
+  const [names, rest] = group.names.split(/ (?=and [\d,]+ more cases?$)/);
+  return (
+    <>
+      {names}
+      {rest && [' ', <Link to={withQuery(`/runs/${run}/mismatches`, { problem: group.key })}>{rest}</Link>]}
+    </>
+  );
+}
+
+/**
  * What fails and why: cases that fail alike share an entry.
  * @param {{groups: import('openapi').FailingGroup[], left: number, run: number}} props
  */
@@ -193,7 +207,9 @@ function Failing({ groups, left, run }) {
             <p class="dim small">
               {group.blame ? `blame: ${group.blame} · ` : ''}
               {group.right ? `right: ${group.right} · ` : ''}
-              <span class="mono">{group.names}</span>
+              <span class="mono">
+                <Names group={group} run={run} />
+              </span>
             </p>
             <p class="dim small">e.g. {group.reason}</p>
             {group.command ? (
@@ -205,7 +221,7 @@ function Failing({ groups, left, run }) {
         ))}
         {left > 0 ? (
           <li>
-            <Link to={`/runs/${run}/mismatches`}>and {number(left)} more cases</Link>
+            <Link to={withQuery('/signatures', { run })}>and {plural(left, 'more case')}</Link>
           </li>
         ) : null}
       </ul>

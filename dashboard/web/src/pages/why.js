@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readText, send, token } from '../api.js';
 import { EditorSetting, editorLink, useEditor } from '../editor.js';
-import { Chip, Command, caseName, plural, words } from '../ui.js';
+import { Chip, Command, Link, caseName, plural, words } from '../ui.js';
 import { codePlace } from './aligned.js';
 import { Instructions } from './instructions.js';
 import { Ruler, evidenceOf, lastOf, otherSlots } from './stack_ruler.js';
@@ -415,12 +415,14 @@ export function Source({ artifacts, thread, columns, engines, at }) {
 // ---- the drawers -----------------------------------------------------------------------------
 
 /**
- * @typedef {{row: import('openapi').Cell[], findings: import('openapi').Finding[], close: () => void}} Rest
+ * @typedef {{row: import('openapi').Cell[], findings: import('openapi').Finding[],
+ *   withEngines: (names: string[]) => string, close: () => void}} Rest
  * @param {WhatIsShown & Rest} props
  */
-export function Why({ row, at, thread, columns, engines, findings, artifacts, close }) {
+export function Why({ row, at, thread, columns, engines, findings, artifacts, withEngines, close }) {
   const all = findings.filter((f) => f.thread_id === thread.thread_id && f.row === at);
   const here = all.filter((f) => columns.some((i) => engines[i].engine === f.engine));
+  const others = new Set(all.filter((f) => !here.includes(f)).flatMap((f) => f.engine ?? []));
   return (
     <section class="drawer box" aria-label="Why this frame">
       <header>
@@ -442,7 +444,10 @@ export function Why({ row, at, thread, columns, engines, findings, artifacts, cl
       )}
       {all.length > here.length && (
         <p class="dim small">
-          {plural(all.length - here.length, 'more difference')} of engines that are not shown.
+          <Link to={withEngines([...columns.map((i) => engines[i].engine), ...others])}>
+            and {plural(all.length - here.length, 'more difference')}
+          </Link>{' '}
+          of engines that are not shown
         </p>
       )}
       <div class="whys">
