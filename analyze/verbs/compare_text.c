@@ -287,6 +287,11 @@ static void put_cases(struct sheet *s, const struct difference *difference,
     for (uint32_t i = shown; i < count; i++)
         table.left += rows[i].count;
     sheet_table_end(s, &table);
+    for (uint32_t i = 0; i < count; i++)
+        if (i >= shown || rows[i].count > NAMES_MOST) {
+            sheet_text(s, INK_DIM, 0, 0, "every case by name: --json");
+            break;
+        }
     if (folded)
         sheet_unfold(s);
 }

@@ -301,6 +301,8 @@ class Faces(e2e.Case):
         for face in (said, markdown):
             self.assertIn(head, face)
             self.assertIn(f"{shown['broke']} cases broke.", face)
+            self.assertRegex(face, r"and \d+ more")
+            self.assertIn("every case by name: --json", face.replace("\\", ""))
         self.assertIn(f"{counts['new']} cases fail that did not", shown["sentence"])
         gate = json.loads(self.run_db("gate", "latest", "--against", "1", "--json", exit_code=1).stdout)
         check = next(each for each in gate["checks"] if each["name"] == "new failures")
