@@ -71,19 +71,24 @@ static struct sheet_cell cost_cell(const void *rows, size_t at, size_t column, s
     return cell_text(INK_PLAIN, cost_line_words[q->row].name);
 }
 
-static struct sheet_cell step_cell(const void *rows, size_t at, size_t column, struct arena *keep)
+static struct sheet_cell step_amount(const struct cost_lane *lane, int step,
+                                     const struct cost_terms *terms, struct arena *keep)
 {
-    const struct question *q = &((const struct question *)rows)[at];
-    const bool total = q->row == COST_STEPS;
+    const bool total = step == COST_STEPS;
+    const double ns =
+        total ? cost_total_ns(lane, terms) : cost_step_ns(lane, (enum cost_step)step, terms);
     char text[24];
-    if (column == 0)
-        return cell_text(INK_PLAIN, cost_step_words[q->row].name);
-    const struct cost_lane *lane = &q->cost->lanes[column - 1];
-    const double ns = total ? cost_total_ns(lane, q->terms)
-                            : cost_step_ns(lane, (enum cost_step)q->row, q->terms);
     return isnan(ns) ? cell_text(INK_DIM, "–")
                      : cell_text(total ? INK_TITLE : INK_PLAIN,
                                  arena_string(keep, duration_text(ns, text)));
+}
+
+static struct sheet_cell step_cell(const void *rows, size_t at, size_t column, struct arena *keep)
+{
+    const struct question *q = &((const struct question *)rows)[at];
+    if (column == 0)
+        return cell_text(INK_PLAIN, cost_step_words[q->row].name);
+    return step_amount(&q->cost->lanes[column - 1], q->row, q->terms, keep);
 }
 
 static void put_steps(struct sheet *s, const struct cost *cost, const struct cost_terms *terms,
@@ -94,6 +99,52 @@ static void put_steps(struct sheet *s, const struct cost *cost, const struct cos
         rows[row] = (struct question){cost, terms, row};
     sheet_heading(s, "One crash", ", one step after the other");
     sheet_show(s, columns, 1 + COST_LANES, step_cell, rows, COUNT_OF(rows));
+}
+
+/* ---- the same as a line of time ---- */
+
+static struct sheet_cell time_cell(const void *rows, size_t at, size_t column, struct arena *keep)
+{
+    const struct cost_lane *lane = ((const struct cost_lane *const *)rows)[at];
+    if (column == 0)
+        return cell_text(INK_PLAIN, lane->name);
+    return step_amount(lane, (int)column - 1, &cost_terms_default, keep);
+}
+
+static void put_time_line(struct sheet *s, const struct cost *cost)
+{
+    const char *const name = arena_printf(s->keep, "one crash, %s", cpu_name(cost->arch));
+    const char *const upload =
+        arena_printf(s->keep, "upload at\n%g Mbit/s", cost_terms_default.of[COST_MBIT_S]);
+    const struct sheet_column columns[2 + COST_STEPS] = {
+        {name, 0, 0, SHEET_ALWAYS, SHEET_LEFT},
+        [1 + COST_STEP_WALK] = {"stack\nwalk", 0, 0, 5, SHEET_RIGHT},
+        [1 + COST_STEP_WRITE] = {"file\nwritten", 0, 0, SHEET_ALWAYS, SHEET_RIGHT},
+        [1 + COST_STEP_SEND] = {upload, 0, 0, SHEET_ALWAYS, SHEET_RIGHT},
+        [1 + COST_STEP_OPEN] = {"back end:\nopening", 0, 0, 4, SHEET_RIGHT},
+        [1 + COST_STEP_UNWIND] = {"walking", 0, 0, 3, SHEET_RIGHT},
+        [1 + COST_STEP_LOAD] = {"loading\nsymbols", 0, 0, 2, SHEET_RIGHT},
+        [1 + COST_STEP_RESOLVE] = {"naming", 0, 0, 6, SHEET_RIGHT},
+        [1 + COST_STEP_REST] = {"left\nover", 0, 0, 1, SHEET_RIGHT},
+        [1 + COST_STEPS] = {"all of it", 0, 0, SHEET_ALWAYS, SHEET_RIGHT}};
+    const struct cost_lane *lanes[COST_LANES];
+    size_t count = 0;
+    for (int lane = 0; lane < COST_LANES; lane++)
+        if (!isnan(cost_total_ns(&cost->lanes[lane], &cost_terms_default)))
+            lanes[count++] = &cost->lanes[lane];
+    if (count > 0)
+        sheet_show(s, columns, COUNT_OF(columns), time_cell, (const void *)lanes, count);
+}
+
+void document_time_line(struct sheet *s, const struct run_figures *report, uint32_t most_lines)
+{
+    struct costs costs;
+    struct sheet dry;
+    cost_make(report, NULL, &costs);
+    sheet_count(&dry, s);
+    put_time_line(&dry, &costs.of[0]);
+    if (most_lines == 0 || dry.lines <= most_lines)
+        put_time_line(s, &costs.of[0]);
 }
 
 /* "--term mbit_s=20 (Mbit/s of a user's uplink), ..." */

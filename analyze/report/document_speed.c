@@ -210,8 +210,10 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
                             has_tuned(h) ? "; tuned: no system data" : ""));
     if (spread)
         sheet_text(s, INK_DIM, 0, 0, h->scope);
-    if (!again)
+    if (!again) {
+        document_time_line(s, report, most_lines);
         print_lanes(s, report, most_lines);
+    }
 }
 
 /* ---- times ---------------------------------------------------------------------------- */

@@ -53,6 +53,8 @@ static void make_world(struct world *w)
                                          .dump_write_ns = 1000000000 * times,
                                          .record_bytes = 4096,
                                          .dump_bytes = 60000 * times,
+                                         .record_gzip_bytes = 2000,
+                                         .dump_gzip_bytes = 30000,
                                          .crowded = i == CASES - 1};
         c->claims = w->claims[i];
         c->result.scores = w->scores[i];
@@ -360,6 +362,14 @@ static const char many_text[] =
     "x64 plain dump, dbghelp : offsets not measured 80.0 [80.0, 80.0] (15)           not "
     "measured\n";
 
+static const char time_line_text[] =
+    "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0); tuned: no system data\n"
+    "                 stack    file upload at back end         loading            left\n"
+    "one crash, x64    walk written 20 Mbit/s  opening walking symbols  naming    over all of it\n"
+    "plain dump           –  2.00 s   12.0 ms  40.0 µs 80.0 µs  296 µs 80.0 µs 16.0 µs    2.01 s\n"
+    "offsets        10.0 µs  190 µs    800 µs  80.0 µs  160 µs  592 µs  160 µs 32.0 µs   2.02 ms\n"
+    "ratio [95";
+
 static const char few_text[] =
     "SPEED: dumps by Wine, not Windows\n"
     "                       dump, dbghelp    dump, ours   dump, tuned       offsets\n"
@@ -394,6 +404,7 @@ static void check_table(struct world *w, const char *wanted)
 TEST(the_terminal_shows_the_table_and_no_figure_of_too_few_cases)
 {
     struct run_case many[8 * CASES];
+    struct way_cost ways[CASES][WAY_COUNT];
     struct world w;
     make_world(&w);
     compute(&w, CASES);
@@ -414,6 +425,11 @@ TEST(the_terminal_shows_the_table_and_no_figure_of_too_few_cases)
     uint32_t count = make_many(&w, many, 24);
     REQUIRE(figures_prepare(&w.run, many, count, &w.keep, &w.figures, &w.fault) == ERR_NONE);
     check_table(&w, many_text);
+    test_row("every step of both ways");
+    add_ways(&w, ways);
+    count = make_many(&w, many, 24);
+    REQUIRE(figures_prepare(&w.run, many, count, &w.keep, &w.figures, &w.fault) == ERR_NONE);
+    check_table(&w, time_line_text);
     test_row("many builds of few scenarios");
     count = make_many(&w, many, 11);
     REQUIRE(figures_prepare(&w.run, many, count, &w.keep, &w.figures, &w.fault) == ERR_NONE);
