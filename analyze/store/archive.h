@@ -106,7 +106,7 @@ enum status store_read_samples(struct store *store, uint64_t run_id, struct aren
 enum status store_read_bench_cases(struct store *store, uint64_t run_id, struct arena *keep,
                                    struct bench_case **out, uint32_t *count, struct fault *fault);
 
-/* ---- what pages show of the newest run ------------------------------------------------- */
+/* ---- what pages show ------------------------------------------------------------------- */
 
 /* A text that is the answer to an address. All is borrowed. Longer ones are not stored. */
 enum { SHOWN_MAX_BYTES = 32 << 20 };
@@ -119,14 +119,22 @@ struct shown_text {
  * run is in progress, or STORE cannot be written. */
 uint64_t store_wants_shown(struct store *store, const char *program);
 
-/* Replaces all texts, which PROGRAM made of what the database held at CHANGE. */
+/* What the texts of run RUN_ID alone count for: a sum over it, the runs before it, which are its
+ * history, and the baselines with their runs. A later run changes nothing of it. 0: the run is not
+ * over, or there is none; else above every number of changes. */
+uint64_t store_shown_basis(struct store *store, uint64_t run_id);
+
+/* Stores texts that PROGRAM made of what the database held at CHANGE, in place of all that it had
+ * made for a number of changes, or, if CHANGE is the basis of a run, of those of the same
+ * addresses. Texts of other programs and of runs that are gone are deleted. */
 enum status store_put_shown(struct store *store, const char *program, uint64_t change,
                             const struct shown_text *texts, uint32_t count, struct fault *fault);
 
-/* The text of ADDRESS, in KEEP. NULL: PROGRAM wrote none, the database has changed since, or a run
- * was killed, which changes nothing in the database. */
+/* The text of ADDRESS, which is about run RUN_ID alone (0: not about one), in KEEP. NULL: PROGRAM
+ * wrote none, what it was made of has changed since, or, unless it is about one run, a run was
+ * killed, which changes nothing in the database. */
 char *store_read_shown(struct store *store, const char *program, const char *address,
-                       struct arena *keep, size_t *bytes);
+                       uint64_t run_id, struct arena *keep, size_t *bytes);
 
 /* ---- baselines, and databases as a whole ----------------------------------------------- */
 

@@ -1,10 +1,15 @@
-/* What pages show of the newest run, as finished texts.
+/* What pages show, as finished texts.
  *
- * A text counts while the number of changes (triggers of the schema) is the one that it was made
- * at, and for the program that made it: any other makes it anew. Nothing has to be deleted when a
- * baseline moves or a run goes away, and a text that is written too late never counts. */
+ * A text of the newest run counts while the number of changes (triggers of the schema) is the one
+ * that it was made at; a text about one run alone, while that run, its history and the baselines
+ * are as they were, so that the next run leaves it as it is. Both count for the program that made
+ * them: any other makes them anew. Nothing has to be deleted when a baseline moves, and a text that
+ * is written too late never counts. */
+#include <string.h>
 #include <zlib.h>
 
+#include "base/hash.h"
+#include "base/text.h"
 #include "store/statements.h"
 
 static uint64_t count_changes(struct store *store, struct fault *fault)
@@ -26,13 +31,55 @@ uint64_t store_wants_shown(struct store *store, const char *program)
     return query_end(&q) == ERR_NONE && !has ? count_changes(store, &fault) : 0;
 }
 
+/* As a signed number of SQLite, which a number of changes never reaches, it is below 0. */
+#define BASIS_BIT (UINT64_C(1) << 63)
+
+uint64_t store_shown_basis(struct store *store, uint64_t run_id)
+{
+    struct fault fault = FAULT_INIT;
+    struct arena texts;
+    uint64_t sum = HASH_START;
+    bool is_over = false;
+    arena_init(&texts, 0);
+    struct query runs = query_with(store, SQL_READ_BASIS, run_id, &texts, &fault);
+    while (query_row(&runs)) {
+        const uint64_t id = query_get(&runs);
+        const char *state = text_or_empty(query_get_text(&runs));
+        is_over = is_over || (id == run_id && strcmp(state, "running") != 0);
+        sum = hash_bytes(sum, &id, sizeof id);
+        sum = hash_text(sum, state);
+        sum = hash_text(sum, text_or_empty(query_get_text(&runs)));
+        arena_reset(&texts);
+    }
+    (void)query_end(&runs);
+    struct query baselines = query_begin(store, SQL_READ_BASELINES, &texts, &fault);
+    while (query_row(&baselines)) {
+        const uint64_t id = query_get(&baselines);
+        sum = hash_bytes(sum, &id, sizeof id);
+        sum = hash_text(sum, text_or_empty(query_get_text(&baselines)));
+    }
+    (void)query_end(&baselines);
+    arena_free(&texts);
+    return is_over && fault.code == ERR_NONE ? sum | BASIS_BIT : 0;
+}
+
+static void clear(struct store *store, const char *program, uint64_t change, struct fault *fault)
+{
+    struct query q = query_begin(store, SQL_CLEAR_SHOWN, NULL, fault);
+    query_text(&q, program);
+    (void)query_run(&q);
+    if (change >= BASIS_BIT || fault->code != ERR_NONE)
+        return;
+    struct query now = query_begin(store, SQL_CLEAR_NOW_SHOWN, NULL, fault);
+    (void)query_run(&now);
+}
+
 enum status store_put_shown(struct store *store, const char *program, uint64_t change,
                             const struct shown_text *texts, uint32_t count, struct fault *fault)
 {
     if (database_begin(&store->database, fault) != ERR_NONE)
         return fault->code;
-    struct query clear = query_begin(store, SQL_CLEAR_SHOWN, NULL, fault);
-    (void)query_run(&clear);
+    clear(store, program, change, fault);
     for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++) {
         if (texts[i].bytes > SHOWN_MAX_BYTES)
             continue;
@@ -47,16 +94,19 @@ enum status store_put_shown(struct store *store, const char *program, uint64_t c
 }
 
 char *store_read_shown(struct store *store, const char *program, const char *address,
-                       struct arena *keep, size_t *bytes)
+                       uint64_t run_id, struct arena *keep, size_t *bytes)
 {
     struct fault fault = FAULT_INIT;
     char *text = NULL;
+    const uint64_t as_of =
+        run_id != 0 ? store_shown_basis(store, run_id) : count_changes(store, &fault);
     struct query q = query_begin(store, SQL_READ_SHOWN, keep, &fault);
     query_text(&q, address);
     query_text(&q, program);
+    query_int(&q, as_of);
     query_int(&q, SHOWN_MAX_BYTES);
     if (query_row(&q))
         text = store_get_packed(&q, bytes);
     (void)query_end(&q);
-    return text != NULL && store_killed_runs(store) == 0 ? text : NULL;
+    return text != NULL && (run_id != 0 || store_killed_runs(store) == 0) ? text : NULL;
 }

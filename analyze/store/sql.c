@@ -500,8 +500,19 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_HAS_SHOWN] = "SELECT 1 FROM run WHERE state = 'running' UNION ALL SELECT 1 FROM shown"
                       " WHERE program = ? AND change = (SELECT number FROM change) LIMIT 1",
     [SQL_READ_SHOWN] = "SELECT text, plain_bytes FROM shown WHERE address = ? AND program = ?"
-                       " AND change = (SELECT number FROM change)"
-                       " AND coalesce(plain_bytes, length(text)) <= ?",
-    [SQL_CLEAR_SHOWN] = "DELETE FROM shown",
-    [SQL_ADD_SHOWN] = "INSERT INTO shown VALUES (?, ?, ?, ?, ?)",
+                       " AND change = ? AND coalesce(plain_bytes, length(text)) <= ?",
+    [SQL_READ_BASIS] = "SELECT id, state, quote(uuid) || quote(label) || started_ns || ' ' ||"
+                       " finished_ns || quote(commit_id) || quote(branch) || quote(platform) ||"
+                       " quote(compiler) || quote(flags) || quote(cpu) || quote(command) ||"
+                       " quote(known_text) FROM run WHERE id <= ?"
+                       " OR id IN (SELECT run_id FROM baseline) ORDER BY id",
+    [SQL_READ_BASELINES] = "SELECT run_id, quote(branch) || quote(platform) FROM baseline"
+                           " ORDER BY branch, platform",
+    /* the texts of one run have its number in their address: /api/v1/runs/7/grid, ...?run=7 */
+    [SQL_CLEAR_SHOWN] =
+        "DELETE FROM shown WHERE program <> ? OR change < 0 AND CAST(substr(address, CASE WHEN"
+        " address GLOB '/api/v1/runs/*' THEN 14 ELSE instr(address, 'run=') + 4 END) AS INTEGER)"
+        " NOT IN (SELECT id FROM run)",
+    [SQL_CLEAR_NOW_SHOWN] = "DELETE FROM shown WHERE change >= 0",
+    [SQL_ADD_SHOWN] = "INSERT OR REPLACE INTO shown VALUES (?, ?, ?, ?, ?)",
 };

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "pages/shown.h"
 #include "report/words.h"
 #include "study/merge.h"
 #include "verbs/common.h"
@@ -153,8 +154,10 @@ static int upgrade(const struct verb *self, void *options, const struct option_l
         log_error("%s: there is no such database", o->db);
         return EXIT_DATABASE;
     }
-    if (stored_open(o->db, STORE_WRITE, &store, &code))
+    if (stored_open(o->db, STORE_WRITE, &store, &code)) {
         (void)printf("%s has schema %d, the newest\n", o->db, STORE_SCHEMA_VERSION);
+        shown_write_all(store);
+    }
     stored_close(store);
     return code;
 }

@@ -68,7 +68,7 @@ static void sql(const struct fixture *f, const char *script)
 static const char *shown(struct fixture *f)
 {
     size_t bytes = 0;
-    const char *text = store_read_shown(f->store, program, address, &f->keep, &bytes);
+    const char *text = store_read_shown(f->store, program, address, 0, &f->keep, &bytes);
     CHECK(text == NULL || strlen(text) == bytes);
     return text;
 }
@@ -196,6 +196,100 @@ TEST(a_text_counts_until_what_is_shown_changes)
     }
 }
 
+static const char of_first[] = "/api/v1/runs/1/grid";
+
+static const char *shown_of_first(struct fixture *f)
+{
+    size_t bytes = 0;
+    return store_read_shown(f->store, program, of_first, 1, &f->keep, &bytes);
+}
+
+static void it_is_another(struct fixture *f)
+{
+    sql(f, "UPDATE run SET finished_ns = finished_ns + 1 WHERE id = 1");
+}
+
+static void it_was_stopped(struct fixture *f)
+{
+    sql(f, "UPDATE run SET state = 'interrupted' WHERE id = 1");
+}
+
+static void the_first_is_deleted(struct fixture *f)
+{
+    REQUIRE(store_delete_run(f->store, 1, &f->fault) == ERR_NONE);
+}
+
+/* A text of the first run: neither a later run nor one that was killed changes it. */
+TEST(a_text_of_one_run_counts_until_its_run_its_history_or_a_baseline_changes)
+{
+    static const struct {
+        const char *name;
+        void (*happens)(struct fixture *f);
+        bool counts;
+    } rows[] = {
+        {"another begins", a_run_begins, true},
+        {"another ends", it_ends, true},
+        {"a later one goes on", it_goes_on, true},
+        {"a later one is deleted", a_run_is_deleted, true},
+        {"runs of another database", runs_come_in, true},
+        {"a run is killed", a_run_is_killed, true},
+        {"a published copy", it_is_published, true},
+        {"it is not what it was", it_is_another, false},
+        {"it was stopped", it_was_stopped, false},
+        {"a baseline", a_baseline, false},
+        {"the baseline goes", it_goes, false},
+        {"it is deleted", the_first_is_deleted, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        const struct shown_text text = {of_first, "a text", 6};
+        test_row(rows[i].name);
+        set_up(&f);
+        REQUIRE(store_set_baseline(f.store, 1, "x", "y", &f.fault) == ERR_NONE);
+        const uint64_t basis = store_shown_basis(f.store, 1);
+        REQUIRE(basis > UINT64_MAX / 2);
+        REQUIRE(store_put_shown(f.store, program, basis, &text, 1, &f.fault) == ERR_NONE);
+        REQUIRE(put(&f, store_wants_shown(f.store, program), "now") == ERR_NONE);
+        CHECK_STR(shown(&f), "now");
+        REQUIRE(shown_of_first(&f) != NULL);
+        rows[i].happens(&f);
+        CHECK_STR(shown_of_first(&f), rows[i].counts ? "a text" : NULL);
+        tear_down(&f);
+    }
+}
+
+TEST(the_texts_of_runs_that_are_gone_and_of_other_programs_go)
+{
+    static const struct {
+        const char *address;
+        bool stays;
+    } rows[] = {{"/api/v1/runs/1", true},        {"/api/v1/runs/1/queue?limit=50", true},
+                {"/api/v1/timing?run=1", true},  {"/api/v1/timing?limit=125&run=1", true},
+                {"/api/v1/runs/2/grid", false},  {"/api/v1/runs/12", false},
+                {"/api/v1/timing?run=2", false}, {"/api/v1/hooks?limit=1&run=2", false}};
+    struct fixture f;
+    set_up(&f);
+    const uint64_t basis = store_shown_basis(f.store, 1);
+    CHECK_EQ(store_shown_basis(f.store, begin(&f)), 0); /* it is not over */
+    CHECK_EQ(store_shown_basis(f.store, 99), 0);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct shown_text text = {rows[i].address, "a text", 6};
+        REQUIRE(store_put_shown(f.store, program, basis, &text, 1, &f.fault) == ERR_NONE);
+    }
+    a_run_is_deleted(&f);
+    const struct shown_text more = {"/api/v1/runs/1/more", "x", 1};
+    REQUIRE(store_put_shown(f.store, program, basis, &more, 1, &f.fault) == ERR_NONE);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        size_t bytes = 0;
+        test_row(rows[i].address);
+        CHECK_EQ(store_read_shown(f.store, program, rows[i].address, 1, &f.keep, &bytes) != NULL,
+                 rows[i].stays);
+    }
+    REQUIRE(store_put_shown(f.store, "another", basis, &more, 1, &f.fault) == ERR_NONE);
+    CHECK(store_read_shown(f.store, program, rows[0].address, 1, &f.keep, &(size_t){0}) == NULL);
+    tear_down(&f);
+}
+
 /* What was made of older data is written after them, or by another program. */
 TEST(only_a_text_of_now_and_of_this_program_counts)
 {
@@ -211,8 +305,8 @@ TEST(only_a_text_of_now_and_of_this_program_counts)
     CHECK(now != 0 && now != before);
     REQUIRE(put(&f, now, "in time") == ERR_NONE);
     CHECK_STR(shown(&f), "in time");
-    CHECK(store_read_shown(f.store, "another", address, &f.keep, &bytes) == NULL);
-    CHECK(store_read_shown(f.store, program, "/nowhere", &f.keep, &bytes) == NULL);
+    CHECK(store_read_shown(f.store, "another", address, 0, &f.keep, &bytes) == NULL);
+    CHECK(store_read_shown(f.store, program, "/nowhere", 0, &f.keep, &bytes) == NULL);
     CHECK_EQ(store_wants_shown(f.store, "another"), now);
     a_run_begins(&f);
     CHECK_EQ(store_wants_shown(f.store, "another"), 0); /* its cases may be signs of an older run */
@@ -283,7 +377,7 @@ TEST(texts_are_replaced_and_long_ones_are_left_out)
         const struct shown_text one = {address, text, rows[i].bytes};
         text[SHOWN_MAX_BYTES] = 'x';
         REQUIRE(store_put_shown(f.store, program, now, &one, 1, &f.fault) == ERR_NONE);
-        const char *back = store_read_shown(f.store, program, address, &f.keep, &bytes);
+        const char *back = store_read_shown(f.store, program, address, 0, &f.keep, &bytes);
         CHECK_EQ(back != NULL, rows[i].stored);
         if (back != NULL)
             CHECK(bytes == rows[i].bytes && memcmp(back, text, bytes) == 0);
