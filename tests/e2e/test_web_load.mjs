@@ -1,5 +1,6 @@
 // Puts load on loopback for a limited time; runs alone because it measures.  Covers the document of a case
-// page, a cached asset, and slow readers and idle connections, which must not stop other requests.
+// page, a cached asset, and slow readers and idle connections, which must not stop other requests; beside these,
+// wrk keeps 16 honest connections busy.
 import { execFileSync, spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -110,6 +111,8 @@ for (const [name, source] of [
   test(`3000_attackers_${name}_let_a_new_client_in`, async () => {
     const words = [join(root, 'tests/e2e/web/attackers.mjs'), port, '2000', '1000', source];
     const attackers = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const busy = spawn('wrk', ['-t', '1', '-c', '16', '-d', '60s', `${server.base}/`], { stdio: 'ignore' });
+    busy.on('error', () => {}); // not installed: then without it
     let again = 0;
     attackers.stdout.on('data', (text) => (again = Number(String(text).trim().split('\n').pop())));
     try {
@@ -124,6 +127,7 @@ for (const [name, source] of [
       check(worst < 1000 * slowness, `a new client waited ${worst.toFixed(0)} ms`);
     } finally {
       attackers.kill('SIGKILL');
+      busy.kill('SIGKILL');
     }
   });
 
