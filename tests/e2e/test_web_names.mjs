@@ -62,7 +62,7 @@ for (const width of [1360, 390])
       if (seen.wide > width) wrong.push(`${view} is ${seen.wide} wide: ${seen.far}`);
       if (seen.loose.length) wrong.push(`${view}: not isolated: ${seen.loose.join(', ')}`);
       all += seen.names;
-      if (view.includes('frame=')) cut = await page.locator(`.fn span[title$="${TURNED}"]`).count();
+      if (view.includes('frame=')) cut = await page.locator(`.fn bdi[title$="${TURNED}"]`).count();
     }
     await shot(page, `long-names-${width}`);
     same(wrong, [], 'pages');

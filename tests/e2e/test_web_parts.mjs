@@ -126,7 +126,7 @@ test('long_names_are_cut_and_keep_their_whole_in_the_title', () => {
   rows([
     ['300 characters', said(ui.Name, { text: whole }), whole],
     ['301', paper.textContent, `${'n'.repeat(299)}…`],
-    ['its title', paper.all('span')[0].attributes.title, long],
+    ['its title', paper.all('bdi')[0].attributes.title, long],
     ['frames', said(ui.Frames, { text: 'a | b | c' }), 'a | b | c'],
     ['each by itself', draw(made, ui.Frames, { text: 'a | b | c' }).all('bdi').length, 3],
   ]);

@@ -196,6 +196,32 @@ test('names_of_thousands_of_characters_hide_nothing', async () => {
   }
 });
 
+test('a_version_that_turns_text_around_leaves_its_count_where_it_is', async () => {
+  const page = await openPage(chromium, 'about:blank');
+  await changeAnswers(page, '**/api/v1/problems*', (/** @type {any} */ body) => {
+    body.data.problems[0].by_version[0].version = '\u202E0.3';
+    return body;
+  });
+  await page.goto(`${server.base}/problems`);
+  await settled(page);
+  const [name, count] = await rows(page)
+    .nth(0)
+    .locator('.version')
+    .first()
+    .evaluate((line) => {
+      const words = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+      const boxes = [];
+      while (words.nextNode()) {
+        const range = document.createRange();
+        range.selectNodeContents(words.currentNode);
+        if (String(words.currentNode.nodeValue).trim()) boxes.push(range.getBoundingClientRect());
+      }
+      return boxes.map((box) => ({ left: box.left, right: box.right }));
+    });
+  check(count.left >= name.right - 1, `the count begins at ${count.left}, the version ends at ${name.right}`);
+  await closePage(page);
+});
+
 test('new_since_marks_what_a_version_brought', async () => {
   const page = await openPage(chromium, `${server.base}/problems`);
   await settled(page);

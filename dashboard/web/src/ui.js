@@ -35,15 +35,16 @@ export function Verdict({ word, long }) {
 }
 
 const NAME_MAX = 300;
-/** A name from a dump or its symbols. One that would fill the page is cut; the title has the whole.
+/** A name from a dump, its symbols or a report. One that would fill the page is cut, and the title has the
+ *  whole; what turns its text around leaves what stands beside it as it is.
  *  @param {{text: string}} props */
 export const Name = ({ text }) =>
-  text.length <= NAME_MAX ? <>{text}</> : <span title={text}>{`${text.slice(0, NAME_MAX - 1)}…`}</span>;
+  text.length <= NAME_MAX ? <bdi>{text}</bdi> : <bdi title={text}>{`${text.slice(0, NAME_MAX - 1)}…`}</bdi>;
 
-/** Frames in one line, "a | b | c": what turns the text of a frame around leaves the others as they are.
+/** Frames in one line, "a | b | c".
  *  @param {{text: string}} props */
 export const Frames = ({ text }) =>
-  text.split(' | ').map((frame, i) => [i > 0 && ' | ', <bdi>{<Name text={frame} />}</bdi>]);
+  text.split(' | ').map((frame, i) => [i > 0 && ' | ', <Name text={frame} />]);
 
 /**
  * @typedef {{to: string, children?: import('preact').ComponentChildren}} Inside an address of these pages

@@ -38,9 +38,9 @@ function Rule({ signature }) {
       ) : place ? (
         <p>
           These are {of} of which no frame has a name, with this place innermost:{' '}
-          <bdi class="mono">
+          <span class="mono">
             <Name text={place} />
-          </bdi>
+          </span>
           . Another build is another problem. Give <code>twinstack worker --symbols</code> the module’s
           symbols: later reports count under the names of functions.
         </p>
@@ -56,9 +56,7 @@ function Rule({ signature }) {
           <ol class="mono wrap">
             {functions.map((name) => (
               <li>
-                <bdi>
-                  <Name text={name} />
-                </bdi>
+                <Name text={name} />
               </li>
             ))}
           </ol>

@@ -48,23 +48,13 @@ export const problemPath = (key, query) => withQuery(`/problems/${key}`, query);
 export const Version = ({ text }) => (text ? <Name text={text} /> : <span class="dim">not stated</span>);
 
 /**
- * The frames of a stack: named where this server has symbols, else as they were reported, each isolated from
- * what another turns around.
+ * The frames of a stack: named where this server has symbols, else as they were reported.
  * @param {{text: string}} props
  */
 export const Example = ({ text }) => (
   <NamedStacks
     text={text}
-    otherwise={
-      <pre class="mono wrap">
-        {text.split('\n').map((line) => [
-          <bdi>
-            <Name text={line} />
-          </bdi>,
-          '\n',
-        ])}
-      </pre>
-    }
+    otherwise={<pre class="mono wrap">{text.split('\n').map((line) => [<Name text={line} />, '\n'])}</pre>}
   />
 );
 
@@ -236,7 +226,7 @@ const VersionCounts = ({ row }) =>
         ? [
             [
               <span class="version dim small">
-                and {number(row.by_version.length - VERSIONS_SHOWN)} older ones
+                and {number(row.by_version.length - VERSIONS_SHOWN)} older
               </span>,
             ],
           ]
