@@ -66,6 +66,44 @@ test('overview_and_compare_show_two_problems', async () => {
   }
 });
 
+test('no_text_of_a_tile_is_over_another', async () => {
+  for (const width of [1440, 794, 390]) {
+    const page = await openPage(chromium, server.base, { viewport: { width, height: 860 } });
+    await settled(page);
+    const over = await page.locator('.tile').evaluateAll((tiles) =>
+      tiles.flatMap((tile) => {
+        const boxes = [...tile.children].map((part) => {
+          const range = document.createRange();
+          range.selectNodeContents(part);
+          return range.getBoundingClientRect();
+        });
+        const after = boxes.filter((box, i) => i > 0 && box.top < boxes[i - 1].bottom - 3);
+        return after.length > 0 ? [tile.textContent] : [];
+      }),
+    );
+    same(over, [], `tiles at ${width}`);
+    await closePage(page);
+  }
+});
+
+test('bars_are_on_paper', async () => {
+  for (const [path, bars] of /** @type {[string, string[]][]} */ ([
+    ['/timing', ['.lane i', '.stage .seg', '.legend i']],
+    ['/', ['.track .fill']],
+  ])) {
+    const page = await open(path);
+    await page.emulateMedia({ media: 'print' });
+    for (const bar of bars) {
+      await page.locator(bar).first().waitFor({ state: 'attached' });
+      const printed = await page
+        .locator(bar)
+        .evaluateAll((all) => all.every((one) => getComputedStyle(one).printColorAdjust === 'exact'));
+      same(printed, true, `${path}: ${bar}`);
+    }
+    await closePage(page);
+  }
+});
+
 test('each_case_that_changed_is_listed_once', async () => {
   const page = await open('/');
   const fresh = page.locator('.panel.bad', { hasText: 'New failures' });
