@@ -237,6 +237,22 @@ static bool may_send_symbols(const struct dashboard *d)
     return !d->options.allow_remote || d->options.allow_write || d->options.allow_symbols;
 }
 
+/* Whether FILE can be read. One that cannot is an error of its own, and the others are used. */
+static bool is_whole(struct resolving *r, const struct sent_file *file)
+{
+    const struct symbol_store_options options = {.roots = (const char *const *)&file->path,
+                                                 .root_count = 1,
+                                                 .cache = r->x->dashboard->options.cache};
+    struct symbol_store *alone = NULL;
+    struct fault fault = FAULT_INIT;
+    if (symbol_store_open(&options, &alone, &fault) == ERR_NONE) {
+        symbol_store_close(alone);
+        return true;
+    }
+    write_fault(&r->errors, file->name, &fault, NULL, 0);
+    return false;
+}
+
 /* Opens the symbols: the server's own, and before them the files that were sent. */
 static enum status open_symbols(struct resolving *r, const struct upload *upload,
                                 struct fault *fault)
@@ -254,8 +270,10 @@ static enum status open_symbols(struct resolving *r, const struct upload *upload
         const char *path = upload_file(r->x, upload, &upload->parts[i], fault);
         if (path == NULL)
             return fault->code != ERR_NONE ? fault->code : fault_no_memory(fault, "upload");
-        r->files[r->file_count++] =
-            (struct sent_file){upload->parts[i].name, path, kind->what, false};
+        const struct sent_file file = {upload->parts[i].name, path, kind->what, false};
+        if (!is_whole(r, &file))
+            continue;
+        r->files[r->file_count++] = file;
         roots[count++] = path;
     }
     if (count == 0)
@@ -286,6 +304,13 @@ static void resolve_part(struct resolving *r, const struct upload_part *part)
     }
 }
 
+/* Also a file that gave names by what is in it, whatever it is called. */
+static bool gave_names(const struct resolving *r, const struct sent_file *file)
+{
+    return r->count > 0 && symbol_store_unused(r->symbols, (const char *const *)&file->path, 1,
+                                               &r->x->keep) == NULL;
+}
+
 static void write_files(struct json *j, const struct resolving *r)
 {
     json_array(j);
@@ -293,7 +318,7 @@ static void write_files(struct json *j, const struct resolving *r)
         json_object(j);
         json_key_string(j, "name", r->files[i].name);
         json_key_string(j, "what", r->files[i].what);
-        json_key_bool(j, "fits", r->files[i].fits);
+        json_key_bool(j, "fits", r->files[i].fits || gave_names(r, &r->files[i]));
         json_object_end(j);
     }
     json_array_end(j);
@@ -322,12 +347,15 @@ static int resolve_upload(struct resolving *r, const struct upload *upload)
 {
     struct fault fault = FAULT_INIT;
     r->end_ns = clock_ns() + (uint64_t)RESOLVE_MAX_MS * 1000000u;
-    if (open_symbols(r, upload, &fault) != ERR_NONE)
-        return answer_fault(r->x, &fault);
     json_to_text(&r->stacks, false);
     json_to_text(&r->errors, false);
     json_array(&r->stacks);
     json_array(&r->errors);
+    if (open_symbols(r, upload, &fault) != ERR_NONE) {
+        json_free(&r->stacks);
+        json_free(&r->errors);
+        return answer_fault(r->x, &fault);
+    }
     for (uint32_t i = 0; i < upload->count; i++)
         resolve_part(r, &upload->parts[i]);
     if (r->late) {

@@ -1,6 +1,6 @@
 // Puts load on loopback for a limited time; runs alone because it measures.  Covers the document of a case
-// page, a cached asset, and slow readers and idle connections, which must not stop other requests; beside these,
-// wrk keeps 16 honest connections busy.
+// page, a cached asset, and slow readers and idle connections, which must not stop other requests; beside
+// attackers, wrk keeps 16 honest connections busy.
 import { execFileSync, spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { join } from 'node:path';

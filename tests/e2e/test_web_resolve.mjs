@@ -1,11 +1,13 @@
 // The page "Resolve" and its address: stacks, records and dumps, alone and with symbol files beside them.
-import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import {
   becomes,
   browser,
   check,
   closePage,
+  failure,
   holds,
   must,
   openPage,
@@ -13,6 +15,7 @@ import {
   runAll,
   same,
   says,
+  scratch,
   seed,
   serve,
   settled,
@@ -119,6 +122,96 @@ test('symbol_files_are_dropped_beside_a_stack', async () => {
   await closePage(page);
 });
 
+/** Compiles SOURCE by WORDS; null: this machine lacks a program for it.
+ * @type {(source: string, out: string, ...commands: string[][]) => Buffer | null} */
+const compiled = (source, out, ...commands) => {
+  const file = scratch('app.c');
+  writeFileSync(file, source);
+  try {
+    for (const [program, ...words] of commands)
+      execFileSync(program, words, { cwd: dirname(file), stdio: 'pipe' });
+    return readFileSync(scratch(out));
+  } catch (fault) {
+    if (failure(fault).code === 'ENOENT') return null;
+    throw fault;
+  }
+};
+const APP = `volatile int x;
+__attribute__((noinline)) int inner(volatile int *p) { *p = 1; return *p + 1; }
+__attribute__((noinline)) int outer(volatile int *p) { return inner(p) + 1; }
+int main(void) { return outer(&x); }
+`;
+/** @type {(bytes: Buffer, name: string) => string} */
+const frameOf = (bytes, name) => {
+  const file = scratch('named.bin');
+  writeFileSync(file, bytes);
+  const text = execFileSync('llvm-nm-19', ['--defined-only', file], { encoding: 'utf8' });
+  const at = BigInt(`0x${must(new RegExp(`^([0-9a-f]+) T _?${name}$`, 'm').exec(text))[1]}`) & 0xffffffffn;
+  return `app!0x${at.toString(16)}@i\n`;
+};
+
+test('an_elf_and_a_dsym_name_the_frames_of_a_stack', async () => {
+  const mac = ['clang-19', '-target', 'x86_64-apple-macos11', '-g', '-O1', '-c', 'app.c', '-o', 'app.o'];
+  const link = ['ld64.lld-19', '-arch', 'x86_64', '-platform_version', 'macos', '11.0', '11.0'];
+  /** @type {[string, Buffer | null][]} */
+  const images = [
+    ['ELF', compiled(APP, 'app', ['cc', '-g', '-O1', '-o', 'app', 'app.c'])],
+    [
+      'dSYM',
+      compiled(
+        APP,
+        'app.dSYM/Contents/Resources/DWARF/app',
+        mac,
+        [...link, '-undefined', 'dynamic_lookup', '-o', 'app', 'app.o'],
+        ['dsymutil-19', 'app', '-o', 'app.dSYM'],
+      ),
+    ],
+  ];
+  const page = await openPage(chromium, `${server.base}/resolve`);
+  for (const [what, image] of images) {
+    if (!image) continue;
+    await page.reload();
+    await page.fill('textarea', frameOf(image, 'inner') + frameOf(image, 'outer'));
+    await dropFiles(page, [['app', image]]);
+    for (const said of ['inner', 'app.c:2', 'outer', 'dwarf']) await says(page, '.panel', said, what);
+    // Another name, and nothing else: it answers, so the page does not say that it is of no module.
+    await page.reload();
+    await page.fill('textarea', frameOf(image, 'inner'));
+    await dropFiles(page, [['renamed.debug', image]]);
+    await says(page, '.panel', 'app!0x', `${what}, renamed`);
+    const text = must(await page.textContent('main'));
+    same(text.includes('is of no module'), !text.includes('inner'), `${what}, renamed: ${text}`);
+  }
+  // What is cut is an error of its own; the stack and the other files are used.
+  await page.reload();
+  await page.fill('textarea', 'victims-ob2.exe!0x17d7\n');
+  await dropFiles(page, [
+    ['cut.so', must(images[0][1]).subarray(0, 300)],
+    ['victims-ob2.pdb', symbolFile('victims-ob2.pdb')],
+  ]);
+  await says(page, '.banner.bad', 'cut.so: ELF', 'which file is cut');
+  await says(page, '.panel', 'open_file', 'with the other one');
+  // A name that promises symbols, and other contents.
+  await dropFiles(page, [['app.pdb', Buffer.from('no PDB at all\n')]]);
+  await says(page, '.state.bad', 'app.pdb does not begin as a PDB', 'it is not read as a stack');
+  same(page.complaints, [], 'complaints');
+  await closePage(page);
+});
+
+test('a_module_whose_symbols_do_not_cover_an_offset_is_not_without_a_file', async () => {
+  const page = await openPage(chromium, `${server.base}/resolve`);
+  await page.fill('textarea', 'app.exe!0x5\nother.exe!0x10\n');
+  await dropFiles(page, [
+    [
+      'app.sym',
+      Buffer.from('MODULE windows x86_64 000000000000000000000000000000000 app.pdb\nFUNC 1000 10 0 f\n'),
+    ],
+  ]);
+  await says(page, '.panel', 'no symbol covers this offset', 'the reason');
+  await says(page, 'main', 'No symbol file: other.exe.', 'the other module alone');
+  await closePage(page);
+});
+
 // A browser gives a test no way to make a folder that is dropped.
 test('a_dropped_folder_gives_its_symbol_files_only', async () => {
   const page = await openPage(chromium, `${server.base}/resolve`);
@@ -135,7 +228,10 @@ test('a_dropped_folder_gives_its_symbol_files_only', async () => {
       const folder = (name, below) => ({
         isDirectory: true,
         name,
-        createReader: () => ({ readEntries: (/** @type {(all: object[]) => void} */ done) => done(below) }),
+        createReader: () => {
+          const left = [...below]; // a browser gives a hundred at a time
+          return { readEntries: (/** @type {(all: object[]) => void} */ done) => done(left.splice(0, 1)) };
+        },
       });
       const whole = folder('victims.dSYM', [
         file('Info.plist', '<?xml version="1.0"?><plist></plist>'),

@@ -33,6 +33,7 @@ import { codePlace } from './aligned.js';
 
 const LIMIT = 64 << 20;
 const FILES_MAX = 15; // beside a stack
+const NOT_COVERED = 'no symbol covers this offset'; // model/note.c: the module's symbols are there
 const LINK_LIMIT = 8000; // characters of a stack that a link can carry through mail and chat
 
 /** @type {(f: Resolved) => string} */
@@ -187,6 +188,8 @@ const NoServer = () => (
 const symbolMagic = ['Microsoft C/C++', 'BSJB', 'MODULE ', '\x7fELF', 'MZ', 'MSCF'];
 const machMagic = [0xfeedface, 0xcefaedfe, 0xfeedfacf, 0xcffaedfe, 0xcafebabe, 0xbebafeca];
 
+const symbolEnds = /\.(pdb|sym|dsym|exe|dll|so|debug|dbg|elf|dylib)$/i;
+
 /** @param {File} file */
 async function namesCode(file) {
   const head = new Uint8Array(await file.slice(0, 16).arrayBuffer());
@@ -210,6 +213,12 @@ async function sortFiles(files, held) {
   if (more.length > FILES_MAX)
     throw error(`${more.length} symbol files are too many`, `The limit is ${FILES_MAX}.`);
   const stacks = named.filter(({ code }) => !code).map(({ file }) => file);
+  const wrong = stacks.find((file) => symbolEnds.test(file.name));
+  if (wrong)
+    throw error(
+      `${wrong.name} does not begin as a PDB, ELF, Mach-O, PE or .sym file does`,
+      'It may be cut, packed, or another file of that name.',
+    );
   if (stacks.length > 1)
     throw error(
       `${stacks.map((file) => file.name).join(', ')}: one at a time`,
@@ -230,7 +239,13 @@ async function filesOf(dropped) {
       return [await new Promise((done, fail) => /** @type {FileSystemFileEntry} */ (entry).file(done, fail))];
     const reader = /** @type {FileSystemDirectoryEntry} */ (entry).createReader();
     /** @type {FileSystemEntry[]} */
-    const below = await new Promise((done, fail) => reader.readEntries(done, fail));
+    const below = [];
+    for (;;) {
+      /** @type {FileSystemEntry[]} */
+      const some = await new Promise((done, fail) => reader.readEntries(done, fail)); // a hundred at a time
+      if (some.length === 0) break;
+      below.push(...some);
+    }
     return (await Promise.all(below.map(walk))).flat();
   };
   const loose = [...dropped.files]; // what was dropped is gone after the first wait
@@ -274,7 +289,8 @@ const SymbolFiles = ({ files, drop }) =>
  */
 function Missing({ found }) {
   const frames = stacksOf(found).flatMap((stack) => stack.frames);
-  const bare = [...new Set(frames.filter((f) => f.symbols === 'none').map((f) => f.module ?? '?'))];
+  const without = frames.filter((f) => f.symbols === 'none' && f.note !== NOT_COVERED);
+  const bare = [...new Set(without.map((f) => f.module ?? '?'))];
   const idle = found.files.filter((file) => !file.fits);
   return (
     <>
