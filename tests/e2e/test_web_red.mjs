@@ -104,6 +104,30 @@ test('bars_are_on_paper', async () => {
   }
 });
 
+test('a_time_has_its_history_one_click_away', async () => {
+  for (const [name, metric] of [
+    ['offset:rtl', 'offset_ns'],
+    ['dump', 'dump_ns'],
+    ['x64 plain dump : offsets', 'speed_ratio'],
+  ]) {
+    const page = await open('/timing');
+    same(
+      await page
+        .locator('.lanes')
+        .evaluateAll((all) =>
+          all
+            .filter((one) => one.textContent === 'not measured')
+            .every((one) => getComputedStyle(one, '::before').content === 'none'),
+        ),
+      true,
+      'no line through a word',
+    );
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.waitForURL(`**/trend?metric=${metric}`);
+    await closePage(page);
+  }
+});
+
 test('each_case_that_changed_is_listed_once', async () => {
   const page = await open('/');
   const fresh = page.locator('.panel.bad', { hasText: 'New failures' });

@@ -1,6 +1,6 @@
 // Which way is faster, in lanes by states.  The server computes it; this shows it.
 import { Table } from '../table.js';
-import { duration, number } from '../ui.js';
+import { duration, Link, number } from '../ui.js';
 
 /** @typedef {import('openapi').SpeedRow} SpeedRow */
 
@@ -41,6 +41,7 @@ function Cell({ cell }) {
 /** @param {{speed: import('openapi').Speed}} props */
 export function Speed({ speed }) {
   if (speed.rows.length === 0) return null;
+  const inTrend = speed.rows.find(({ lane }) => lane === 'plain dump');
   return (
     <>
       <h2 class="section">Which way is faster</h2>
@@ -51,7 +52,16 @@ export function Speed({ speed }) {
         columns={[
           {
             head: 'same cases of both',
-            cell: ({ arch, lane }) => `${arch} ${lane}${lane === 'offsets' ? ', time' : ' : offsets'}`,
+            cell: (row) => {
+              const name = `${row.arch} ${row.lane}${row.lane === 'offsets' ? ', time' : ' : offsets'}`;
+              return row === inTrend ? (
+                <Link to="/trend?metric=speed_ratio" title="over all runs">
+                  {name}
+                </Link>
+              ) : (
+                name
+              );
+            },
           },
           ...states.map(([key, head]) => ({
             head,

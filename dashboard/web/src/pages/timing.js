@@ -179,6 +179,9 @@ function Dots({ costs, x, measure, engines, run }) {
   );
 }
 
+/** @type {Record<string, string>} The figure of Trend that is an engine's median. */
+const warmOf = { 'offset:rtl': 'offset_ns', dump: 'dump_ns' };
+
 /** @param {{engines: Engine[]}} props */
 function Stages({ engines }) {
   const rows = engines
@@ -196,7 +199,15 @@ function Stages({ engines }) {
       <div class="stagelist">
         {rows.map((row) => (
           <div class="stage" key={row.engine}>
-            <span class="mono">{row.engine}</span>
+            <span class="mono">
+              {warmOf[row.engine] ? (
+                <Link to={`/trend?metric=${warmOf[row.engine]}`} title="over all runs">
+                  {row.engine}
+                </Link>
+              ) : (
+                row.engine
+              )}
+            </span>
             <span
               class="stack"
               role="img"
