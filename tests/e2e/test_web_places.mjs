@@ -25,11 +25,13 @@ import { axeFindsNothing } from './web/checks.mjs';
 
 const chromium = await browser();
 const db = seed('places.db', 8, 24, 0);
-// Run 9 is a stored bench: samples, and what each of 14 cases cost.  The dump way takes 12 to 14 times as
-// long.  Run 10 is one by a version that stored no cases.
+// Run 9 is a stored bench of run 8's commit: samples, and what each of 14 cases cost.  The dump way takes 12
+// to 14 times as long.  Run 10 is one by a version that stored no cases.
 const bench = `
-db.execute("INSERT INTO run (id, uuid, state, label, started_ns, finished_ns)"
-           " SELECT 9, 'bench', 'complete', 'bench', started_ns + 1, started_ns + 2 FROM run WHERE id = 8")
+same = "commit_id, platform, cpu, compiler, flags"
+db.execute(f"INSERT INTO run (id, uuid, state, label, started_ns, finished_ns, {same})"
+           f" SELECT 9, 'bench', 'complete', 'bench', started_ns + 1, started_ns + 2, {same} FROM run"
+           " WHERE id = 8")
 db.execute("INSERT INTO run (id, uuid, state, label, started_ns, finished_ns)"
            " SELECT 10, 'older', 'complete', 'bench', started_ns + 3, started_ns + 4 FROM run WHERE id = 8")
 lanes = (("offset", 1000), ("dump", 13000), ("offset-control", 1010))
@@ -59,6 +61,20 @@ test('a_bench_shows_its_ratio_interval_noise_and_samples', async () => {
   await becomes(() => page.locator('[aria-label="Bench"] tbody tr').count(), 6, 'each way, warm and cold');
   await axeFindsNothing(page, 'a bench');
   await shot(page, 'timing-bench');
+  same(page.complaints, [], 'complaints');
+  await closePage(page);
+});
+
+test('the_times_of_a_run_have_the_bench_of_its_commit_beside_them', async () => {
+  const page = await openPage(chromium, `${server.base}/timing?run=8`);
+  await says(page, '.benched', 'Measured by run 9, a bench of the same commit', 'the bench');
+  await says(page, '.benched .headline', '× [', 'its ratio and interval');
+  await says(page, '.benched .headline', 'noise', 'its noise');
+  await axeFindsNothing(page, 'a run and its bench');
+  await page.getByRole('link', { name: 'run 9' }).click();
+  await page.waitForURL('**/timing?run=9');
+  await page.goto(`${server.base}/timing?run=7`);
+  await says(page, '.benched', 'No bench of this commit on this machine is stored', 'another commit');
   same(page.complaints, [], 'complaints');
   await closePage(page);
 });

@@ -1,11 +1,12 @@
 // What each way costs.  Every sample is a dot, on a log scale; stages below.
 import { useMemo } from 'preact/hooks';
-import { useData } from '../api.js';
+import { offline, useData } from '../api.js';
 import { Later, usePainted } from '../painted.js';
 import { useQuery } from '../router.js';
 import { Plot, axis, logAxis } from '../uplot.js';
 import { Term } from '../glossary.js';
 import { Table } from '../table.js';
+import { BenchOf, BenchSays } from './benched.js';
 import { CostOfMillion } from './cost.js';
 import { RunPick } from './run_pick.js';
 import { Speed } from './speed.js';
@@ -358,42 +359,13 @@ function useWhole(few, run) {
   return isWhole ? { path: null, data: few, error: null } : more;
 }
 
-/** @type {(share: number | null) => string} */
-const rounded = (share) => (share === null ? 'not known' : `${Math.round(100 * share)} %`);
-
-/** @typedef {NonNullable<Found['bench']>['back_end'][number]} Side */
-
-/** @type {(side: Side) => string} */
-const interval = ({ ratio_low, ratio_high }) =>
-  ratio_low === null || ratio_high === null ? '' : ` [${ratio_low.toFixed(1)}, ${ratio_high.toFixed(1)}]`;
-
-/** Over what the interval is, or why there is none. @type {(side: Side) => string} */
-const benchScope = (side) => {
-  if (side.arch === null) return 'no interval: its cases were not stored';
-  const cases = `${plural(side.cases, 'case')} of ${plural(side.scenarios, 'scenario')}`;
-  const how = side.ratio_low === null ? 'no interval, too few scenarios or processes' : '95 % interval';
-  return `${how}: ${side.arch}, ${cases}, ${side.processes} processes`;
-};
-
 /**
  * A bench: the two ways in turn on the same cases, with a control; what it says, and every sample.
  * @param {{data: Found, whole: import('../api.js').Data<Found>}} props
  */
 const Benched = ({ data, whole }) => (
   <>
-    {data.bench?.back_end
-      .filter((side) => side.ratio !== null)
-      .map((side) => (
-        <p class="headline" key={String(side.cold)}>
-          Bench, {side.cold ? 'cold' : 'symbols loaded'}: the dump way takes{' '}
-          <strong>{`${side.ratio?.toFixed(1)}×${interval(side)}`}</strong> as long{' '}
-          <span class="dim">
-            ({benchScope(side)}; noise {rounded(side.noise)}, p{' '}
-            {side.dump_against_offset.p?.toPrecision(2) ?? '–'}, {plural(side.samples, 'sample')} of each way)
-          </span>
-          .
-        </p>
-      ))}
+    <BenchSays bench={data.bench} />
     <h2 class="section">
       <Term name="cold">Cold</Term> and <Term name="warm" />
     </h2>
@@ -427,6 +399,7 @@ function Shown({ data, query, set }) {
   return (
     <>
       <Speed speed={data.speed} />
+      {!offline && <BenchOf run={data.run} />}
       <CostOfMillion cost={data.cost_per_million} words={data.cost_words} set={set} />
       <div class="tools flow middle">
         <Field label="dots show">
