@@ -1,5 +1,6 @@
 /* A bench: its ratio, with invented times and known answers, and what the store keeps of it. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "conduct/bench_measure.h"
@@ -290,4 +291,251 @@ TEST(the_lanes_of_a_bench_take_turns_and_the_warm_up_does_not_count)
         CHECK_EQ(got.costs[0].ns[LANE_OFFSET], least[LANE_OFFSET]);
         arena_free(&keep);
     }
+}
+
+/* ---- what the samples mean ---------------------------------------------------------------- */
+
+enum { JUDGED_ROUNDS = 8 };
+
+/* Each stage of each lane takes the same time in every round, cold ten times as long; the control
+ * is 10 % slower than the lane that it repeats, cold 30 % faster. */
+static uint32_t put_samples(struct bench_sample *out, uint64_t dump_total_ns)
+{
+    static const struct {
+        enum bench_lane lane;
+        enum bench_stage stage;
+        uint64_t ns;
+    } rows[] = {
+        {LANE_OFFSET, STAGE_PARSE, 100},   {LANE_OFFSET, STAGE_LOAD, 300},
+        {LANE_OFFSET, STAGE_RESOLVE, 1},   {LANE_OFFSET, STAGE_TOTAL, 1000},
+        {LANE_DUMP, STAGE_PARSE, 700},     {LANE_DUMP, STAGE_UNWIND, 800},
+        {LANE_DUMP, STAGE_LOAD, 450},      {LANE_DUMP, STAGE_RESOLVE, 2},
+        {LANE_DUMP, STAGE_TOTAL, 0},       {LANE_CONTROL, STAGE_TOTAL, 1100},
+        {LANE_CONTROL, STAGE_PARSE, 9999},
+    };
+    uint32_t count = 0;
+    for (uint32_t round = 0; round < JUDGED_ROUNDS; round++)
+        for (size_t i = 0; i < COUNT_OF(rows); i++)
+            for (uint64_t cold = 0; cold < 2; cold++) {
+                uint64_t ns = rows[i].ns == 0 ? dump_total_ns : rows[i].ns;
+                ns = cold != 0 && rows[i].lane == LANE_CONTROL ? 700 : ns;
+                out[count++] = (struct bench_sample){.lane = rows[i].lane,
+                                                     .stage = rows[i].stage,
+                                                     .cold = cold != 0,
+                                                     .round = round,
+                                                     .ns = ns * (cold != 0 ? 10 : 1)};
+            }
+    return count;
+}
+
+enum { JUDGED_SAMPLES = JUDGED_ROUNDS * 11 * 2 };
+
+static void judge(struct store_fixture *f, uint64_t before_ns, uint64_t now_ns, bool cold,
+                  struct bench_findings *out)
+{
+    struct bench_sample samples[JUDGED_SAMPLES], earlier[JUDGED_SAMPLES];
+    struct case_timing timings[3] = {
+        {.walk_ns = 10,
+         .record_write_ns = 5,
+         .dump_write_ns = 70,
+         .record_bytes = 3,
+         .dump_bytes = 60,
+         .stop_walk_ns = 40,
+         .stop_dump_ns = 80},
+        {.walk_ns = 30,
+         .record_write_ns = 7,
+         .dump_write_ns = 70,
+         .record_bytes = 3,
+         .dump_bytes = 90,
+         .stop_walk_ns = 0,
+         .stop_dump_ns = 120},
+        {.walk_ns = 1, .record_write_ns = 9, .dump_write_ns = 70, .record_bytes = 3}};
+    struct bench bench = {.samples = samples,
+                          .sample_count = put_samples(samples, now_ns),
+                          .timings = timings,
+                          .case_count = COUNT_OF(timings),
+                          .cold = cold};
+    if (before_ns > 0) {
+        struct run_info run = {.uuid = "b", .label = "bench", .state = RUN_RUNNING};
+        const struct bench last = {.samples = earlier,
+                                   .sample_count = put_samples(earlier, before_ns)};
+        REQUIRE(bench_keep(f->store, &run, &last, &f->keep, &f->fault) == ERR_NONE);
+    }
+    REQUIRE(bench_judge(&bench, f->store, &f->keep, out, &f->fault) == ERR_NONE);
+}
+
+static bool nearly(double got, double want)
+{
+    return isnan(want) ? isnan(got) : fabs(got - want) < 1e-9;
+}
+
+/* The medians by hand; a stage that a way does not have is no number, and so is its ratio. */
+TEST(a_bench_has_the_median_of_each_stage)
+{
+    static const struct {
+        const char *name;
+        double offset, dump, ratio;
+    } rows[] =
+        {
+            {"parse", 100, 700, 7}, {"unwind", NAN, 800, NAN},  {"load symbols", 300, 450, 1.5},
+            {"resolve", 1, 2, 2},   {"total", 1000, 3000, NAN},
+        },
+      capture[] = {
+          {"capture walk", 10, NAN, NAN},
+          {"suspension", 40, 100, 2.5},
+          {"write", 7, 70, 10},
+          {"bytes a report", 3, 75, 25},
+      };
+    struct bench_findings got;
+    struct store_fixture f;
+    store_set_up(&f);
+    judge(&f, 0, 3000, true, &got);
+    CHECK_EQ(got.case_count, 3);
+    CHECK_EQ(got.side_count, 2);
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        for (uint32_t cold = 0; cold < 2; cold++) {
+            const struct bench_row *row = &got.sides[cold].stages[i];
+            const double scale = cold != 0 ? 10 : 1;
+            test_row(rows[i].name);
+            CHECK_STR(row->name, rows[i].name);
+            CHECK(nearly(row->ways[LANE_OFFSET].value, rows[i].offset * scale));
+            CHECK(nearly(row->ways[LANE_DUMP].value, rows[i].dump * scale));
+            CHECK(nearly(row->ratio, rows[i].ratio));
+            CHECK_EQ(row->ways[LANE_DUMP].n, JUDGED_ROUNDS);
+            CHECK_EQ(row->ways[LANE_OFFSET].n, isnan(rows[i].offset) ? 0 : JUDGED_ROUNDS);
+        }
+    for (size_t i = 0; i < COUNT_OF(capture); i++) {
+        const struct bench_row *row = &got.capture[i];
+        test_row(capture[i].name);
+        CHECK_STR(row->name, capture[i].name);
+        CHECK(nearly(row->ways[LANE_OFFSET].value, capture[i].offset));
+        CHECK(nearly(row->ways[LANE_DUMP].value, capture[i].dump));
+        CHECK(nearly(row->ratio, capture[i].ratio));
+        CHECK_EQ(row->bytes, i == 3);
+    }
+    for (int cold = 0; cold < 2; cold++) { /* without costs of cases, the ratio is that of rounds */
+        const struct bench_side *side = &got.sides[cold];
+        CHECK_EQ(side->ratio_count, 1);
+        CHECK(nearly(side->ratios[0].ratio.value, 3) && isnan(side->ratios[0].ratio.low) &&
+              isnan(side->ratios[0].ratio.high));
+        CHECK(nearly(side->noise, cold != 0 ? 0.3 : 0.1));
+        CHECK_EQ(side->dump.change, CHANGE_SLOWER);
+        CHECK(nearly(side->dump.effect, 2));
+        CHECK_EQ(side->then[LANE_DUMP].change, CHANGE_TOO_FEW);
+    }
+    CHECK(!got.slower);
+    store_tear_down(&f);
+}
+
+TEST(a_bench_is_compared_with_the_last_one)
+{
+    static const struct {
+        const char *name;
+        uint64_t before, now;
+        bool cold;
+        enum change change;
+        double effect;
+    } rows[] = {
+        {"a first bench", 0, 3000, false, CHANGE_TOO_FEW, NAN},
+        {"as before", 3000, 3000, false, CHANGE_NONE, 0},
+        {"half as slow again", 2000, 3000, false, CHANGE_SLOWER, 0.5},
+        {"also cold", 2000, 3000, true, CHANGE_SLOWER, 0.5},
+        {"twice as fast", 6000, 3000, true, CHANGE_FASTER, -0.5},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct bench_findings got;
+        struct store_fixture f;
+        test_row(rows[i].name);
+        store_set_up(&f);
+        judge(&f, rows[i].before, rows[i].now, rows[i].cold, &got);
+        CHECK_EQ(got.side_count, rows[i].cold ? 2 : 1);
+        CHECK_EQ(got.slower, rows[i].change == CHANGE_SLOWER);
+        for (uint32_t k = 0; k < got.side_count; k++) {
+            CHECK_EQ(got.sides[k].then[LANE_DUMP].change, rows[i].change);
+            CHECK(nearly(got.sides[k].then[LANE_DUMP].effect, rows[i].effect));
+            /* of the cold side, whose control is 30 % off */
+            CHECK_EQ(got.sides[k].then[LANE_OFFSET].change, rows[i].before == 0 ? CHANGE_TOO_FEW
+                                                            : k == 1            ? CHANGE_TOO_NOISY
+                                                                                : CHANGE_NONE);
+        }
+        store_tear_down(&f);
+    }
+}
+
+/* Each member from what it is of; a time of 1 ns is a time. */
+TEST(a_bench_is_written_whole)
+{
+    struct bench_findings got;
+    struct bench_programs programs = {.case_count = 3};
+    struct store_fixture f;
+    struct json j;
+    size_t bytes = 0;
+    store_set_up(&f);
+    judge(&f, 2000, 3000, false, &got);
+    for (int i = 0; i < BENCH_PROGRAMS; i++) {
+        programs.rows[i] = (struct bench_program){
+            .name = "p", .version = "1", .process = measurement_none, .again = measurement_none};
+        programs.rows[i].process = (struct measurement){3, 20, 10, 30, 5, 40, 50};
+    }
+    programs.rows[1].why_not = "it is not here";
+    json_to_text(&j, false);
+    bench_write_json(&j, &got, NULL);
+    char *text = json_take(&j, &bytes);
+    REQUIRE(text != NULL);
+    CHECK_STR(
+        arena_text(&f.keep, text, bytes),
+        "{\"schema_version\":1,\"cases\":3,\"capture\":{\"walk_ns\":{\"offset\":{\"samples\":3,"
+        "\"median\":10,\"low\":1,\"high\":30},"
+        "\"dump\":null},\"suspension_ns\":{\"offset\":{\"samples\":1,\"median\":40,\"low\":40,"
+        "\"high\":40},"
+        "\"dump\":{\"samples\":2,\"median\":100,\"low\":80,\"high\":120}},"
+        "\"write_ns\":{\"offset\":{\"samples\":3,\"median\":7,\"low\":5,\"high\":9},"
+        "\"dump\":{\"samples\":3,\"median\":70,\"low\":70,\"high\":70}},"
+        "\"bytes\":{\"offset\":{\"samples\":3,\"median\":3,\"low\":3,\"high\":3},"
+        "\"dump\":{\"samples\":2,\"median\":75,\"low\":60,\"high\":90}}},"
+        "\"back_end\":[{\"cold\":false,\"samples\":8,\"noise\":0.10000000000000009,\"arch\":null,"
+        "\"cases\":0,\"scenarios\":0,"
+        "\"processes\":0,\"ratio\":3,\"ratio_low\":null,\"ratio_high\":null,\"ratios\":[{\"arch\":"
+        "null,\"cases\":0,\"scenarios\":0,"
+        "\"processes\":0,\"ratio\":3,\"ratio_low\":null,\"ratio_high\":null}],"
+        "\"dump_against_offset\":{\"change\":\"slower\",\"effect\":2,\"threshold\":0."
+        "10000000000000009,\"p\":0.00013758605716602916},"
+        "\"offset_against_last\":{\"change\":\"same\",\"effect\":0,\"threshold\":0."
+        "10000000000000009,\"p\":1},"
+        "\"dump_against_last\":{\"change\":\"slower\",\"effect\":0.5,\"threshold\":0."
+        "10000000000000009,\"p\":0.00013758605716602916},"
+        "\"stages\":{\"parse\":{\"offset\":{\"samples\":8,\"median\":100,\"low\":100,\"high\":100},"
+        "\"dump\":{\"samples\":8,\"median\":700,\"low\":700,\"high\":700}},"
+        "\"unwind\":{\"offset\":null,\"dump\":{\"samples\":8,\"median\":800,\"low\":800,\"high\":"
+        "800}},"
+        "\"load\":{\"offset\":{\"samples\":8,\"median\":300,\"low\":300,\"high\":300},"
+        "\"dump\":{\"samples\":8,\"median\":450,\"low\":450,\"high\":450}},"
+        "\"resolve\":{\"offset\":{\"samples\":8,\"median\":1,\"low\":1,\"high\":1},"
+        "\"dump\":{\"samples\":8,\"median\":2,\"low\":2,\"high\":2}},"
+        "\"total\":{\"offset\":{\"samples\":8,\"median\":1000,\"low\":1000,\"high\":1000},"
+        "\"dump\":{\"samples\":8,\"median\":3000,\"low\":3000,\"high\":3000}}}}]}");
+    free(text);
+    json_to_text(&j, false);
+    bench_write_json(&j, &got, &programs);
+    text = json_take(&j, &bytes);
+    REQUIRE(text != NULL);
+    CHECK_STR(
+        strstr(arena_text(&f.keep, text, bytes), ",\"programs\":"),
+        ",\"programs\":[{\"engine\":\"p\",\"version\":\"1\",\"why_not\":null,\"process_ns\":{"
+        "\"count\":3,\"median\":20,\"least\":5,\"p90\":40,\"most\":50},"
+        "\"again_ns\":{\"count\":0,\"median\":null,\"least\":null,\"p90\":null,\"most\":null}},"
+        "{\"engine\":\"p\",\"version\":\"1\",\"why_not\":\"it is not "
+        "here\",\"process_ns\":{\"count\":3,\"median\":20,\"least\":5,\"p90\":40,\"most\":50},"
+        "\"again_ns\":{\"count\":0,\"median\":null,\"least\":null,\"p90\":null,\"most\":null}},"
+        "{\"engine\":\"p\",\"version\":\"1\",\"why_not\":null,\"process_ns\":{\"count\":3,"
+        "\"median\":20,\"least\":5,\"p90\":40,\"most\":50},"
+        "\"again_ns\":{\"count\":0,\"median\":null,\"least\":null,\"p90\":null,\"most\":null}},"
+        "{\"engine\":\"p\",\"version\":\"1\",\"why_not\":null,\"process_ns\":{\"count\":3,"
+        "\"median\":20,\"least\":5,\"p90\":40,\"most\":50},"
+        "\"again_ns\":{\"count\":0,\"median\":null,\"least\":null,\"p90\":null,\"most\":null}},"
+        "{\"engine\":\"p\",\"version\":\"1\",\"why_not\":null,\"process_ns\":{\"count\":3,"
+        "\"median\":20,\"least\":5,\"p90\":40,\"most\":50},"
+        "\"again_ns\":{\"count\":0,\"median\":null,\"least\":null,\"p90\":null,\"most\":null}}]}");
+    free(text);
+    store_tear_down(&f);
 }

@@ -1,10 +1,12 @@
 /* What a document says, in Markdown and on a page: sentences and lists by the rules of sheet.h; and
  * the rows of its tables and the badge, from figures that are counted by hand. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "report/badge.h"
 #include "report/document.h"
+#include "study/accuracy.h"
 #include "test.h"
 
 static struct arena keep;
@@ -325,6 +327,91 @@ TEST(refused_snapshots_beyond_the_room_are_counted)
             CHECK_HAS(text, rows[i].more);
         arena_free(&keep);
     }
+}
+
+/* ---- what engines share ------------------------------------------------------------------ */
+
+static void write_shared(struct sheet *s, const void *context)
+{
+    document_shared(s, context);
+}
+
+static void write_accuracy(struct sheet *s, const void *context)
+{
+    (void)document_accuracy(s, context);
+}
+
+TEST(what_engines_share_and_who_was_skipped_is_listed)
+{
+    static const struct engine_total engines[] = {
+        {.engine = "a", .shares = "PDB reader", .stacks = 1},
+        {.engine = "b", .skip_reason = "no Wine"},
+        {.engine = "c", .stacks = 1, .skip_reason = "of one case"},
+        {.engine = "d"},
+    };
+    struct run_figures figures = {.run = &complete, .engines = engines, .engine_count = 4};
+    arena_init(&keep, 0);
+    CHECK_STR(
+        said(write_shared, &figures, 0, 0),
+        "### What the engines share \\(agreement is only as good as independence\\)\n"
+        "|  |  |\n"
+        "|---|---|\n"
+        "| a | PDB reader |\n"
+        "| b | nothing of ours |\n"
+        "| c | nothing of ours |\n"
+        "| d | nothing of ours |\n"
+        "\n"
+        "### Who counts as one \\(when engines disagree and one is blamed\\)\n"
+        "|  |  |\n"
+        "|---|---|\n"
+        "| symbol lookup | all that use ours: one voter about names and lines |\n"
+        "| symbol files | those that have none for a module of the program: no vote about names a"
+        "nd lines |\n"
+        "| unwinder | those of one walk, and those that use the system's: one voter about where f"
+        "rames lie |\n"
+        "| writer of the record | all walkers of the process, and who takes their frames: one vot"
+        "er where all of them contradict the truth and no other engine agrees |\n"
+        "\n"
+        "### Skipped engines\n"
+        "|  |  |\n"
+        "|---|---|\n"
+        "| b | no Wine |\n");
+    figures.engine_count = 1;
+    CHECK(strstr(said(write_shared, &figures, 0, 0), "Skipped") == NULL);
+    arena_free(&keep);
+}
+
+TEST(both_ways_are_compared_over_the_same_cases)
+{
+    static struct accuracy a = {
+        .judged = {.both = 5, .only_offset = 2, .only_dump = 3, .neither = 4},
+        .exact = {.both = 1, .only_offset = 6, .only_dump = 7, .neither = 8},
+        .scenarios = 9};
+    const struct run_figures figures = {.run = &complete, .accuracy = &a};
+    for (int way = 0; way < ACCURACY_WAYS; way++)
+        a.ways[way] =
+            (struct accuracy_way){.engine = way == 0 ? "offset:rtl" : "dump",
+                                  .exact = {.right = 3, .total = 5, .share = {0.23, 0.6, 0.88}},
+                                  .top1 = {.right = 4, .total = 5},
+                                  .top3 = {.right = 5, .total = 5},
+                                  .recall_macro = way == 0 ? (double)NAN : 0.9876,
+                                  .recall_micro = {.right = 0, .total = way == 0 ? 0 : 7}};
+    arena_init(&keep, 0);
+    CHECK_STR(
+        said(write_accuracy, &figures, 0, 0),
+        "### Both ways over the same 5 cases; judged only offset 2, only dump 3, neither 4\n"
+        "|  | exact stacks | top 1 | top 3 | recall, macro | recall, micro |\n"
+        "|---|---|--:|--:|--:|--:|\n"
+        "| offset:rtl | 3/5 \\[23-88 %\\] | 80.0 % | 100 % | - | - |\n"
+        "| dump | 3/5 \\[23-88 %\\] | 80.0 % | 100 % | 98.7 % | 0.0 % |\n"
+        "\n"
+        "both exact 1, only offset 6, only dump 7, neither 8 · macro: by scenario \\(9\\); micro: b"
+        "y frame\n");
+    a.judged.both = 1;
+    CHECK_HAS(said(write_accuracy, &figures, 0, 0), "over the same 1 case;");
+    a.judged.both = 0;
+    CHECK_STR(said(write_accuracy, &figures, 0, 0), "");
+    arena_free(&keep);
 }
 
 /* ---- badge ------------------------------------------------------------------------------ */
