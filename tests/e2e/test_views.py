@@ -11,6 +11,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 import zlib
@@ -137,6 +138,62 @@ class Views(e2e.Case):
                                  [(module, base, came, went) for (_, module, base), (came, went) in zip(modules, times) if came or went])
         with contextlib.closing(sqlite3.connect(self.db)) as db, db:
             db.execute("UPDATE module SET loaded_at_ns = 0, unloaded_at_ns = -1")
+
+    @contextlib.contextmanager
+    def events(self, last=None):
+        """Yields what reads the stream of events up to its next empty line."""
+        host, port = self.url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=60 * e2e.PATIENCE) as line, line.makefile("rb") as stream:
+            head = f"Last-Event-ID: {last}\r\n" if last else ""
+            line.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: {host}:{port}\r\n{head}\r\n".encode())
+
+            def block():
+                lines = []
+                while (text := stream.readline().decode()).rstrip("\r\n"):
+                    lines.append(text.rstrip("\r\n"))
+                return lines
+            yield block
+
+    def test_a_stream_says_that_something_changed(self):
+        def data(lines):
+            self.assertEqual([line.partition(": ")[0] for line in lines], ["id", "event", "data"])
+            self.assertEqual(lines[1], "event: change")
+            found = json.loads(lines[2].removeprefix("data: "))
+            self.assertEqual(int(found["version"], 16), int(lines[0].removeprefix("id: ")))
+            return lines[0].removeprefix("id: "), [run["id"] for run in found["running"]]
+
+        with self.events() as block:
+            head = block()
+            self.assertEqual(head[0], "HTTP/1.1 200 OK")
+            self.assertIn("Content-Type: text/event-stream", head)
+            self.assertIn("Cache-Control: no-store", head)
+            self.assertIn("X-Content-Type-Options: nosniff", head)
+            self.assertEqual(block(), ["retry: 3000"])
+            first, running = data(block())
+            self.assertEqual(running, [])
+            self.assertEqual(block(), [": ping"])
+            with contextlib.closing(sqlite3.connect(self.db)) as db, db:
+                db.execute("UPDATE run SET state = 'running' WHERE id = 2")
+            said = block()
+            second, running = data(said if said != [": ping"] else block())
+            self.assertEqual(running, [])  # no process has it: it is dead, not in progress
+            self.assertNotEqual(second, first)
+        with self.events(last=second) as block:  # it has seen all
+            self.assertEqual([block()[0], block(), block()], ["HTTP/1.1 200 OK", ["retry: 3000"], [": ping"]])
+        with contextlib.closing(sqlite3.connect(self.db)) as db, db:
+            db.execute("UPDATE run SET state = 'complete' WHERE id = 2")
+
+    def test_one_stream_too_many_is_refused(self):
+        most = int(re.search(r"STREAMS_MAX = (\d+)", (e2e.ROOT / "dashboard/http/state.h").read_text(encoding="utf-8"))[1])
+        with contextlib.ExitStack() as opened:
+            for _ in range(most):
+                for _ in range(100):  # one that was left is noticed when it cannot be written to
+                    if (head := opened.enter_context(self.events())()[0]) == "HTTP/1.1 200 OK":
+                        break
+                    time.sleep(0.1)
+                self.assertEqual(head, "HTTP/1.1 200 OK")
+            with self.events() as block:
+                self.assertEqual(block()[0], "HTTP/1.1 204 No Content")
 
     def test_an_explanation_is_of_the_row_that_is_asked_for(self):
         _, scenario, variant, *_ = self.cases(3)[0]
