@@ -88,6 +88,9 @@ BUGS = [Shown(*row) for row in (
     (30, "lldb-two-rows", "lldb-19", LLDB_LOOKUP.format("clang19-pdb-x86.dll", "0x100010c4"), "chain_four + 4 at shapes.c:78", "chain_four + 4 at shapes.c:79"),
     (31, "lldb-after-inlined-call", "lldb-19", LLDB_LOOKUP.format("clang19-pdb-o2.dll", "0x1800011b4"), "nested_calls_out + 27 at shapes.c:111", "at shapes.c:123"),
     (32, "lldb-inlined-in-loop", "lldb-19", LLDB_LOOKUP.format("clang19-pdb-o2.dll", "0x1800013ac"), "loop_of_inlined + 28 at shapes.c:25", "[inlined] leaf"),
+    (47, "lldb-dwarf5-of-mach-o", "lldb-16", "lldb-16 --no-lldbinit -b -o 'target create --symfile "
+     "../../programs/clang19-macho.dylib.dSYM/Contents/Resources/DWARF/clang19-macho.dylib ../../programs/clang19-macho.dylib' -o 'image lookup -v -a 0x5ca'",
+     "): :25", "shapes.c:25"),
     (36, "llvm-symbolizer-other-module", "llvm-symbolizer-19", "llvm-symbolizer-19 --relative-address -e ../../programs/crash.exe 0x26f0", "Stack dump:", "crash_generation_client.cc:133"),
     (41, "llvm-symbolizer-omap", "llvm-symbolizer-19", "llvm-symbolizer-19 --relative-address -e ../../programs/clang19-omap.dll 0x1bd2",
      "names.cpp:187", "shapes.c:8"),
