@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The addresses of corpus/reference: builds the programs, asks the witnesses every instruction, and chooses the cases.
-reference_addresses.py [NAME...] asks the witnesses again about the programs that are there, and says of which the cases are not proved.
+reference_addresses.py [NAME...] asks the witnesses again about the programs that are there, and says of which the cases are not proved;
+with --store it keeps what DIA, which SUITE_DIA and SUITE_DIA_ASKER name (reference_readers.py), answers about each NAME.
 
 An answer is `must` where at least two witnesses give it and the program's own marks do not contradict it. It is `may` where the file
 itself leaves a choice (several rows of a line table at one address) or where the witnesses are evenly divided: then each answer of a
@@ -439,6 +440,15 @@ def unchosen(out):
     return {row: {position: " ".join(shapes) for position, shapes in of.items()} for row, of in cells.items() if of}
 
 
+def store(out, chosen):
+    for program in (program for program in programs.PROGRAMS if program.name in chosen):
+        rvas = [rva for rva, _ in readers.instructions(out / "programs" / program.image)]
+        readers.store_dia(out / "programs" / program.symbols, readers.ask_dia(out / "programs" / program.symbols, rvas))
+
+
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--store"]:
+        store(pathlib.Path(__file__).resolve().parent / "reference", sys.argv[2:])
+        sys.exit(0)
     found = check(pathlib.Path(__file__).resolve().parent / "reference", sys.argv[1:])
     sys.exit(f"the witnesses say something else of: {', '.join(found)}" if found else 0)

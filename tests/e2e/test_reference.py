@@ -207,6 +207,14 @@ class Reference(e2e.Case):
         self.assertGreaterEqual(len(done.stdout.splitlines()) - 2, 9)
         self.assertGreaterEqual(len(versions), 14)
 
+    def test_what_is_stored_of_witnesses_that_are_not_here_is_what_their_results_say(self):
+        for witness, name in (("Microsoft's dbgeng", "windows-dbgeng-10"), ("Microsoft's DIA 14.44", "windows-dia-14")):
+            result = json.loads((FOLDER / f"results/{name}.json").read_text(encoding="utf-8"))
+            right = set(result["cases"]["right"])
+            named = [case["id"] for case in self.cases if any(known.startswith(witness) for known in case["known_by"])]
+            self.assertGreater(len(named), 100)
+            self.assertEqual([case for case in named if case not in right], [], name)
+
     def test_files_are_those_of_the_list_and_small(self):
         listed = {row["path"]: row["sha256"] for row in suite()["files"]}
         found = {f.relative_to(FOLDER).as_posix(): hashlib.sha256(f.read_bytes()).hexdigest()
