@@ -27,7 +27,7 @@ MISSING = (
     "leaves the kinds of frames to the SDK;",
     "* shadow stacks: a moment has no place for one, and no second witness keeps one;",
     "* moments of ARM64EC: its entry and exit thunks have one witness, the page;",
-    "* x86 code that fs:[0] or a helper such as __SEH_prolog4 unwinds: no page says what a walk does while the helper builds its caller's frame;",
+    "* helpers of x86 that build or take down their caller's frame, such as __SEH_prolog4: no page says what a walk does in them;",
     "* signed return addresses: the emulator leaves lr as it is; SVE and reserved flags of arm64: one witness, the page;",
     "* stack scans, generated and managed code: any answer there is a guess, or needs what the process knows;",
     "* incremental thunks of MSVC's linker: Microsoft's DIA names no function there, so one reader alone does.",
