@@ -234,7 +234,7 @@ static void write_all(struct json *j, const struct difference *d)
 
 static void write_first(struct json *j, const struct difference *d)
 {
-    difference_write_json(j, d, 1);
+    difference_write_json(j, d, &(struct difference_rows){.most = 1});
 }
 
 /* Of the second new case nothing is written where one of each group is asked for; counts are of
