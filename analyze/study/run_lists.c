@@ -192,11 +192,21 @@ static void add_signature(struct case_difference *d, const char *text, uint32_t 
     array_sort(d->signatures, d->signature_count, sizeof *d->signatures, by_signature_cases);
 }
 
+static bool is_repeat(const struct triage_item *a, const struct triage_item *b)
+{
+    return strcmp(a->scenario, b->scenario) == 0 && strcmp(a->variant, b->variant) == 0;
+}
+
+/* Repeats of a case are one example: the first of them. */
 static void add_example(struct case_difference *d, const struct triage_item *item)
 {
     struct member last = {NULL, item};
     for (uint32_t i = 0; i < d->example_count; i++) {
-        struct member here = {NULL, d->examples[i]};
+        const struct member here = {NULL, d->examples[i]};
+        if (is_repeat(last.item, here.item)) {
+            d->examples[i] = by_item(&last, &here) < 0 ? last.item : here.item;
+            return;
+        }
         if (by_item(&last, &here) < 0) {
             d->examples[i] = last.item;
             last = here;

@@ -36,7 +36,7 @@ enum { DIFFERENCE_EXAMPLES = 5, DIFFERENCE_SIGNATURES = 5 };
  * have a signature. */
 struct case_difference {
     const struct failure *failure;
-    const struct triage_item *examples[DIFFERENCE_EXAMPLES]; /* that have a signature, by name */
+    const struct triage_item *examples[DIFFERENCE_EXAMPLES]; /* of each name one, by name */
     struct difference_signature {
         const char *text;
         uint32_t cases;

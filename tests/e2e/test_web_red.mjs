@@ -518,6 +518,12 @@ test('differences_are_the_problems_and_their_rest_is_a_link', async () => {
     texts.every((text) => /since run 4 \(/.test(text)),
     `since when: ${texts}`,
   );
+  const examples = await rows.first().locator('td').last().locator('a').allInnerTexts();
+  same(
+    [new Set(examples).size, examples.at(-1)],
+    [4, 'and 357 more'],
+    `three cases and the rest: ${examples}`,
+  );
   await rows.nth(1).getByRole('link', { name: 'and 117 more' }).click();
   await page.waitForURL('**/runs/4/mismatches?problem=*');
   await says(page, '.problemhead h1', `120 cases: ${TWO}`);
