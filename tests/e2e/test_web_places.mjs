@@ -194,4 +194,31 @@ test('the_glossary_has_every_engine_and_every_sign', async () => {
   await closePage(page);
 });
 
+test('signs_that_do_not_say_what_they_mean_have_a_legend_beside_them', async () => {
+  const page = await openPage(chromium, 'about:blank');
+  const verdicts = { PASS: 1, FAIL: 1, XFAIL: 2, UNSUPPORTED: 3, 'NOT-CAPTURED-AS-EXPECTED': 4 };
+  const legend = [
+    '~ wrong, and accepted with a reason',
+    '⊘ this host cannot show it',
+    '◌ left nothing, as expected',
+  ];
+  await changeAnswers(page, '**/api/v1/**', (/** @type {any} */ body) => {
+    for (const run of [body.data?.run, ...(body.data?.runs ?? [])])
+      if (run?.verdicts) run.verdicts = verdicts;
+    return body;
+  });
+  for (const view of ['/', '/runs/8', '/runs'])
+    for (const width of [1440, 390, 320]) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.goto(server.base + view);
+      await settled(page);
+      same(await page.locator('.legend').first().locator('span').allInnerTexts(), legend, view);
+      check(
+        await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+        `${view} at ${width}`,
+      );
+    }
+  await closePage(page);
+});
+
 await runAll();

@@ -276,11 +276,32 @@ export function Loaded({ from, children }) {
   );
 }
 
-/** @param {{verdicts: Record<string, number>, total: number}} props */
-export function CountsBar({ verdicts: counts, total }) {
-  const rows = Object.keys(verdicts)
+/** @param {Record<string, number>} counts by verdict */
+const countRows = (counts) =>
+  Object.keys(verdicts)
     .map((word) => ({ word, count: counts[word] ?? counts[word.replaceAll('_', '-')] ?? 0 }))
     .filter(({ count }) => count > 0);
+
+/**
+ * What the signs of a bar mean that do not say it themselves.
+ * @param {{of: Record<string, number>[]}} props
+ */
+export function CountsLegend({ of }) {
+  const rows = countRows(Object.assign({}, ...of)).filter(({ word }) => word !== 'PASS' && word !== 'FAIL');
+  return rows.length === 0 ? null : (
+    <p class="legend flow dim small">
+      {rows.map(({ word }) => (
+        <span key={word}>
+          {verdictOf(word)[0]} {verdictOf(word)[2]}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+/** @param {{verdicts: Record<string, number>, total: number}} props */
+export function CountsBar({ verdicts: counts, total }) {
+  const rows = countRows(counts);
   const label = rows.map(({ word, count }) => `${count} ${words(word)}`).join(', ');
   return (
     <span class="counts" role="img" aria-label={label || 'no cases yet'} title={label}>

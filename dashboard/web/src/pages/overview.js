@@ -4,6 +4,7 @@ import { Term } from '../glossary.js';
 import { Later } from '../painted.js';
 import {
   CountsBar,
+  CountsLegend,
   Empty,
   Link,
   Name,
@@ -330,6 +331,7 @@ function Shown({ data }) {
           </span>
         </div>
         <CountsBar verdicts={run.verdicts} total={run.case_count} />
+        <CountsLegend of={[run.verdicts]} />
       </section>
       {data.not_run ? (
         <p class="banner bad" role="status">

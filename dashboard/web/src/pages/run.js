@@ -8,6 +8,7 @@ import { Table } from '../table.js';
 import {
   Chip,
   CountsBar,
+  CountsLegend,
   Pairs,
   Link,
   Loaded,
@@ -281,6 +282,7 @@ function Shown({ data }) {
           {run.commit ? ` · ${run.commit.slice(0, 10)}` : ''}
         </div>
         <CountsBar verdicts={run.verdicts} total={run.case_count} />
+        {watched ? null : <CountsLegend of={[run.verdicts]} />}
         {data.lanes_counts?.includes(',') ? <div class="dim">cases run: {data.lanes_counts}</div> : null}
       </section>
       {data.not_run ? (

@@ -8,6 +8,7 @@ import {
   Chip,
   Command,
   CountsBar,
+  CountsLegend,
   duration,
   Empty,
   Field,
@@ -166,6 +167,7 @@ export function Runs() {
           ) : (
             <>
               <List runs={found.runs} ticked={ticked} tick={tick} baseline={found.baseline} />
+              <CountsLegend of={found.runs.map((run) => run.verdicts)} />
               <p class="pager dim flow middle">
                 {plural(found.total, 'run')}{' '}
                 {offline && found.left_out !== undefined && found.left_out > 0 && (
