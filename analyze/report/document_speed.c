@@ -1,4 +1,6 @@
 /* What a crash costs by each way, and times and sizes in detail: see document.h. */
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,6 +8,7 @@
 #include "base/text.h"
 #include "report/document.h"
 #include "report/words.h"
+#include "study/bench.h"
 #include "study/headline.h"
 #include "study/speed.h"
 #include "study/timings.h"
@@ -181,6 +184,29 @@ static void print_lanes(struct sheet *s, const struct run_figures *report, uint3
                    "cases of these kinds and other repeats would give.");
 }
 
+/* "bench, run 9, same commit, warm: dump : offsets 12.9 [11.1, 14.6], noise 1 %, 14 x64 cases" */
+static void print_bench(struct sheet *s, const struct run_figures *report)
+{
+    struct bench_findings *found = ARENA_NEW(s->keep, struct bench_findings);
+    const uint64_t run_id =
+        found != NULL ? bench_beside(report->store, report->run, s->keep, found) : 0;
+    for (uint32_t i = 0; run_id != 0 && i < found->side_count; i++) {
+        const struct bench_side *side = &found->sides[i];
+        const struct bench_ratio *r = &side->ratios[0];
+        if (side->ratio_count == 0)
+            continue;
+        const char *interval = isnan(r->ratio.low) ? ", no interval"
+                                                   : arena_printf(s->keep, " [%.1f, %.1f]",
+                                                                  r->ratio.low, r->ratio.high);
+        sheet_textf(s, INK_PLAIN,
+                    "bench, run %" PRIu64 ", same commit, %s: dump : offsets %.1f%s, noise %.0f "
+                    "%%, %zu %s case%s",
+                    run_id, i == 0 ? "warm" : "cold", r->ratio.value,
+                    interval != NULL ? interval : "", side->noise * 100, r->cases,
+                    cpu_name(r->arch), r->cases == 1 ? "" : "s");
+    }
+}
+
 /* The cells themselves have the counts of cases that differ from their row's. */
 static bool has_tuned(const struct headline *h)
 {
@@ -213,6 +239,7 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
     if (!again) {
         document_time_line(s, report, most_lines);
         print_lanes(s, report, most_lines);
+        print_bench(s, report);
     }
 }
 

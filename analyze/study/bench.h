@@ -66,6 +66,17 @@ struct bench_findings {
 enum status bench_judge(const struct bench *bench, struct store *store, struct arena *keep,
                         struct bench_findings *out, struct fault *fault);
 
+/* What the COUNT samples of stored bench RUN_ID mean, alone. Fails: ERR_ABSENT there are none; as
+ * the database. */
+enum status bench_read(struct store *store, uint64_t run_id, struct bench_sample *samples,
+                       uint32_t count, struct arena *keep, struct bench_findings *out,
+                       struct fault *fault);
+
+/* What the newest complete bench of RUN's commit, machine and build means. Returns its number; 0:
+ * there is none, it cannot be read, RUN's commit is not known, or STORE is NULL. */
+uint64_t bench_beside(struct store *store, const struct run_info *run, struct arena *keep,
+                      struct bench_findings *out);
+
 /* Too noisy to judge, in what was measured so far: the offset way differs from itself by more than
  * STATISTICS_MOST_NOISE. Scratch memory is taken from KEEP. */
 bool bench_is_noisy(const struct bench *bench, struct arena *keep);

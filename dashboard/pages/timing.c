@@ -91,22 +91,15 @@ static enum status write_bench(const struct view_input *in, uint64_t run_id,
                                struct bench_sample *samples, uint32_t count, struct json *out,
                                struct fault *fault)
 {
-    struct bench bench = {.samples = samples, .sample_count = count};
     struct bench_findings *findings = ARENA_NEW(in->keep, struct bench_findings);
     json_key(out, "bench");
     if (findings == NULL)
         return fault_no_memory(fault, "findings of a bench");
-    if (store_read_bench_cases(in->store, run_id, in->keep, &bench.costs, &bench.cost_count,
-                               fault) != ERR_NONE)
-        return fault->code;
-    for (uint32_t i = 0; i < count; i++)
-        bench.cold = bench.cold || samples[i].cold;
-    for (uint32_t i = 0; i < bench.cost_count; i++)
-        bench.case_count += !bench.costs[i].cold;
-    if (count == 0 || bench_judge(&bench, NULL, in->keep, findings, fault) != ERR_NONE)
-        json_null(out);
-    else
+    if (count > 0 &&
+        bench_read(in->store, run_id, samples, count, in->keep, findings, fault) == ERR_NONE)
         bench_write_json(out, findings, NULL);
+    else
+        json_null(out);
     return fault->code;
 }
 

@@ -122,7 +122,13 @@ class Differences(Stored):
             self.assertGreater(bench["ratio"], 1)
             self.assertGreaterEqual(bench["noise"], 0)  # of medians in ns, which can be equal; see test_lanes_of_a_bench
         self.assertGreater(data["capture"]["bytes"]["dump"]["median"], data["capture"]["bytes"]["offset"]["median"])
-        self.run_db("report", "latest")  # a bench has no cases and is never the latest run
+        same = ("commit_id", "platform", "cpu", "compiler", "flags")
+        self.sql("UPDATE run SET " + ", ".join(f"{c} = (SELECT {c} FROM run WHERE id = 3)" for c in same) + " WHERE label = 'bench'")
+        said = self.run_db("report", "latest").stdout  # a bench has no cases and is never the latest run
+        for how in ("warm", "cold"):
+            self.assertRegex(said, rf"(?m)^bench, run \d+, same commit, {how}: dump : offsets \d+\.\d, no interval, noise \d+ %, 1 x64 case$")
+        self.sql("UPDATE run SET commit_id = 'another' WHERE label = 'bench'")
+        self.assertNotIn("bench, run", self.run_db("report", "latest").stdout)
         self.run_db("bench", case, "--samples", "0", exit_code=2)
         self.run_db("bench", self.folder, exit_code=3)
 

@@ -200,20 +200,37 @@ test('a_page_asks_for_its_data_once', async () => {
 });
 
 // Of 100,000 cases, one that is not kept is made in seconds while a visitor waits.
-test('what_pages_of_the_newest_run_ask_for_is_kept', async () => {
+test('what_pages_of_any_run_ask_for_is_kept', async () => {
   const script = `import sqlite3, sys
 for row in sqlite3.connect(sys.argv[1]).execute("SELECT address FROM shown ORDER BY address"): print(row[0])`;
   const kept = execFileSync('python3', ['-c', script, light], { encoding: 'utf8' })
     .split('\n')
     .filter((address) => address.startsWith('/api/'));
   const page = await openPage(chromium, `${server.base}/about`);
-  const asked = new Set();
-  for (const path of `/ /runs/${big} /runs/latest /runs/${big}/mismatches /runs/latest/mismatches /timing
-    /trend /hooks /signatures /symbols`.split(/\s+/))
-    for (const address of await askedBy(page, path)) asked.add(address);
-  // Lists of runs have those in progress, and a case takes no longer in a large run.
-  const whole = [...asked].filter((address) => !/^\/api\/v1\/runs(\?|\/\w+\/cases\/)/.test(address));
-  same(whole.sort(), kept, 'asked for, and kept');
+  /** What PATHS ask for; lists of runs have those in progress, and a case takes no longer in a large run.
+   * @type {(paths: string) => Promise<string[]>} */
+  const askedOf = async (paths) => {
+    const asked = new Set();
+    for (const path of paths.split(/\s+/))
+      for (const address of await askedBy(page, path)) asked.add(address);
+    return [...asked].filter((address) => !/^\/api\/v1\/runs(\?|\/\w+\/cases\/)/.test(address)).sort();
+  };
+  /** @type {(run: number) => string} */
+  const pagesOf = (run) => `/runs/${run} /runs/${run}/mismatches /timing?run=${run} /hooks?run=${run}
+    /signatures?run=${run} /symbols?run=${run}`;
+  const older = /\/runs\/[123]\b|run=[123]$/;
+  same(
+    await askedOf(`/ /runs/latest /runs/latest/mismatches /timing /trend /hooks /signatures /symbols
+      ${pagesOf(big)}`),
+    kept.filter((address) => !older.test(address)),
+    'asked for, and kept',
+  );
+  for (const run of [1, 2, 3])
+    same(
+      (await askedOf(pagesOf(run))).filter((address) => !kept.includes(address)),
+      [],
+      `asked for of run ${run}, and not kept`,
+    );
   await closePage(page);
 });
 

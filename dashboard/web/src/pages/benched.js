@@ -2,6 +2,7 @@
 import { useData } from '../api.js';
 import { usePainted } from '../painted.js';
 import { Command, Link, plural } from '../ui.js';
+import { NEWEST } from './run_pick.js';
 
 /** @typedef {import('openapi').Answers['/api/v1/timing']['bench']} Bench */
 
@@ -46,12 +47,14 @@ const SAME = /** @type {const} */ (['commit', 'platform', 'cpu', 'compiler', 'fl
  * @param {{run: number}} props
  */
 export function BenchOf({ run }) {
-  const painted = usePainted();
-  const own = useData(painted ? '/api/v1/runs/{run}' : null, { run }).data?.run;
-  const benches = useData(painted ? '/api/v1/runs' : null, { label: 'bench', limit: 200 }).data;
+  const runs = useData(usePainted() ? '/api/v1/runs' : null, { limit: NEWEST }).data?.runs; // as RunPick
+  const own = runs?.find((each) => each.id === run);
   const found =
     own?.commit &&
-    benches?.runs.find((each) => each.state === 'complete' && SAME.every((key) => each[key] === own[key]));
+    runs?.find(
+      (each) =>
+        each.label === 'bench' && each.state === 'complete' && SAME.every((key) => each[key] === own[key]),
+    );
   const { data } = useData(found ? '/api/v1/timing' : null, { limit: 1, run: found ? found.id : run });
   return (
     <div class="benched">
@@ -63,7 +66,7 @@ export function BenchOf({ run }) {
             on the same machine.
           </p>
         </>
-      ) : own && benches && !found ? (
+      ) : own && !found ? (
         <p class="dim small">
           No bench of this commit on this machine is stored: these ratios are those of one process.{' '}
           <Command>twinstack bench</Command> measures both ways in turn, in several, with a control.

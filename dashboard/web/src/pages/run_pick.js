@@ -4,7 +4,7 @@ import { usePainted } from '../painted.js';
 import { useQuery } from '../router.js';
 import { Field, when } from '../ui.js';
 
-const NEWEST = 200;
+export const NEWEST = 200;
 
 /** @param {{run: number | null | undefined}} props the run that is shown; a file has only one */
 export function RunPick({ run }) {
