@@ -57,10 +57,10 @@ void document_hooks(struct sheet *s, const struct run_figures *report, bool deta
 void document_speed(struct sheet *s, const struct run_figures *report, bool spread,
                     uint32_t most_lines);
 
-/* What happens to one crash, as `report --cost` has it: a column per step, and a row per way of
- * which every step is known. Nothing where none is, or where it would exceed MOST_LINES (0: no
- * limit). */
-void document_time_line(struct sheet *s, const struct run_figures *report, uint32_t most_lines);
+/* What happens to one crash, from `report --cost`: a column per step, and a row for each of the two
+ * ways of which every step is known. False and nothing where none is, or where it would exceed
+ * MOST_LINES (0: no limit). */
+bool document_time_line(struct sheet *s, const struct run_figures *report, uint32_t most_lines);
 
 /* Walk, suspension, writes and bytes in the dying process; cost of each engine; the slowest ten. */
 enum status document_timing(struct sheet *s, const struct run_figures *report, struct fault *fault);

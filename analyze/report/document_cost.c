@@ -111,40 +111,44 @@ static struct sheet_cell time_cell(const void *rows, size_t at, size_t column, s
     return step_amount(lane, (int)column - 1, &cost_terms_default, keep);
 }
 
-static void put_time_line(struct sheet *s, const struct cost *cost)
+/* Of the two ways alone: the whole has to find room in a report. Returns the rows. */
+static size_t put_time_line(struct sheet *s, const struct cost *cost)
 {
-    const char *const name = arena_printf(s->keep, "one crash, %s", cpu_name(cost->arch));
-    const char *const upload =
-        arena_printf(s->keep, "upload at\n%g Mbit/s", cost_terms_default.of[COST_MBIT_S]);
+    static const enum cost_lane_index ways[] = {COST_PLAIN, COST_OFFSET};
+    const char *const name =
+        arena_printf(s->keep, "one crash, %g Mbit/s", cost_terms_default.of[COST_MBIT_S]);
     const struct sheet_column columns[2 + COST_STEPS] = {
         {name, 0, 0, SHEET_ALWAYS, SHEET_LEFT},
-        [1 + COST_STEP_WALK] = {"stack\nwalk", 0, 0, 5, SHEET_RIGHT},
-        [1 + COST_STEP_WRITE] = {"file\nwritten", 0, 0, SHEET_ALWAYS, SHEET_RIGHT},
-        [1 + COST_STEP_SEND] = {upload, 0, 0, SHEET_ALWAYS, SHEET_RIGHT},
-        [1 + COST_STEP_OPEN] = {"back end:\nopening", 0, 0, 4, SHEET_RIGHT},
-        [1 + COST_STEP_UNWIND] = {"walking", 0, 0, 3, SHEET_RIGHT},
-        [1 + COST_STEP_LOAD] = {"loading\nsymbols", 0, 0, 2, SHEET_RIGHT},
-        [1 + COST_STEP_RESOLVE] = {"naming", 0, 0, 6, SHEET_RIGHT},
-        [1 + COST_STEP_REST] = {"left\nover", 0, 0, 1, SHEET_RIGHT},
+        [1 + COST_STEP_WALK] = {"stack walk", 0, 0, 5, SHEET_RIGHT},
+        [1 + COST_STEP_WRITE] = {"written", 7, 0, SHEET_ALWAYS, SHEET_RIGHT},
+        [1 + COST_STEP_SEND] = {"upload", 7, 0, SHEET_ALWAYS, SHEET_RIGHT},
+        [1 + COST_STEP_OPEN] = {"opening", 7, 0, 4, SHEET_RIGHT},
+        [1 + COST_STEP_UNWIND] = {"walking", 7, 0, 3, SHEET_RIGHT},
+        [1 + COST_STEP_LOAD] = {"loading", 7, 0, 2, SHEET_RIGHT},
+        [1 + COST_STEP_RESOLVE] = {"naming", 7, 0, 6, SHEET_RIGHT},
+        [1 + COST_STEP_REST] = {"rest", 7, 0, 1, SHEET_RIGHT},
         [1 + COST_STEPS] = {"all of it", 0, 0, SHEET_ALWAYS, SHEET_RIGHT}};
-    const struct cost_lane *lanes[COST_LANES];
+    const struct cost_lane *lanes[COUNT_OF(ways)];
     size_t count = 0;
-    for (int lane = 0; lane < COST_LANES; lane++)
-        if (!isnan(cost_total_ns(&cost->lanes[lane], &cost_terms_default)))
-            lanes[count++] = &cost->lanes[lane];
+    for (size_t i = 0; i < COUNT_OF(ways); i++)
+        if (!isnan(cost_total_ns(&cost->lanes[ways[i]], &cost_terms_default)))
+            lanes[count++] = &cost->lanes[ways[i]];
     if (count > 0)
         sheet_show(s, columns, COUNT_OF(columns), time_cell, (const void *)lanes, count);
+    return count;
 }
 
-void document_time_line(struct sheet *s, const struct run_figures *report, uint32_t most_lines)
+bool document_time_line(struct sheet *s, const struct run_figures *report, uint32_t most_lines)
 {
     struct costs costs;
     struct sheet dry;
     cost_make(report, NULL, &costs);
     sheet_count(&dry, s);
-    put_time_line(&dry, &costs.of[0]);
-    if (most_lines == 0 || dry.lines <= most_lines)
-        put_time_line(s, &costs.of[0]);
+    const bool any = put_time_line(&dry, &costs.of[0]) > 0;
+    if (!any || (most_lines != 0 && dry.lines > most_lines))
+        return false;
+    (void)put_time_line(s, &costs.of[0]);
+    return true;
 }
 
 /* "--term mbit_s=20 (Mbit/s of a user's uplink), ..." */

@@ -228,7 +228,10 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
     print_table(s, h, spread);
     const bool few = h->cases < MEASUREMENT_LEAST;
     const bool again = spread && !s->markdown; /* below the table of the top */
-    if (!again && !few)
+    struct sheet dry;
+    sheet_count(&dry, s);
+    const bool steps = !again && document_time_line(&dry, report, most_lines);
+    if (!again && !few && !steps) /* the steps say the same */
         sheet_text(s, INK_PLAIN, 0, 0, h->dominates);
     sheet_text(s, INK_DIM, 0, spread ? 0 : 2,
                arena_printf(s->keep, "medians (cases)%s%s%s",
@@ -236,10 +239,11 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
                             has_tuned(h) ? "; tuned: no system data" : ""));
     if (spread)
         sheet_text(s, INK_DIM, 0, 0, h->scope);
+    if (steps)
+        (void)document_time_line(s, report, 0);
     if (!again) {
-        document_time_line(s, report, most_lines);
-        print_lanes(s, report, most_lines);
         print_bench(s, report);
+        print_lanes(s, report, most_lines);
     }
 }
 

@@ -363,11 +363,16 @@ static const char many_text[] =
     "measured\n";
 
 static const char time_line_text[] =
+    "back end, warm (24)      128 µs (15)        256 µs        384 µs        512 µs\n"
     "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0); tuned: no system data\n"
-    "                 stack    file upload at back end         loading            left\n"
-    "one crash, x64    walk written 20 Mbit/s  opening walking symbols  naming    over all of it\n"
-    "plain dump           –  2.00 s   12.0 ms  40.0 µs 80.0 µs  296 µs 80.0 µs 16.0 µs    2.01 s\n"
-    "offsets        10.0 µs  190 µs    800 µs  80.0 µs  160 µs  592 µs  160 µs 32.0 µs   2.02 ms\n"
+    "one crash, 20 Mbit/s stack walk written  upload opening walking loading  naming    rest all "
+    "of "
+    "it\n"
+    "plain dump                    –  2.00 s 12.0 ms 40.0 µs 80.0 µs  296 µs 80.0 µs 16.0 µs    "
+    "2.01 s\n"
+    "offsets                 10.0 µs  190 µs  800 µs 80.0 µs  160 µs  592 µs  160 µs 32.0 µs   "
+    "2.02 "
+    "ms\n"
     "ratio [95";
 
 static const char few_text[] =
