@@ -157,7 +157,7 @@ static void print_lanes(struct sheet *s, const struct run_figures *report, uint3
 {
     static const struct sheet_column columns[1 + SPEED_STATES] = {
         {"ratio [95 %] (cases)", 0, 0, SHEET_ALWAYS, SHEET_LEFT},
-        {"no index", 12, 0, SHEET_ALWAYS, SHEET_RIGHT},
+        {"no index", 12, 0, 1, SHEET_RIGHT}, /* first to go where a page is narrow */
         {"index, new process", 18, 0, SHEET_ALWAYS, SHEET_RIGHT},
         {"warm", 12, 0, SHEET_ALWAYS, SHEET_RIGHT}};
     struct sheet_table table = {
@@ -216,6 +216,8 @@ static bool has_tuned(const struct headline *h)
     return has;
 }
 
+enum { RATIO_LINES = 4 }; /* the least that a table of ratios takes: the steps leave them */
+
 void document_speed(struct sheet *s, const struct run_figures *report, bool spread,
                     uint32_t most_lines)
 {
@@ -230,7 +232,10 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
     const bool again = spread && !s->markdown; /* below the table of the top */
     struct sheet dry;
     sheet_count(&dry, s);
-    const bool steps = !again && document_time_line(&dry, report, most_lines);
+    const bool steps =
+        !again &&
+        document_time_line(&dry, report,
+                           most_lines > RATIO_LINES ? most_lines - RATIO_LINES : most_lines);
     if (!again && !few && !steps) /* the steps say the same */
         sheet_text(s, INK_PLAIN, 0, 0, h->dominates);
     sheet_text(s, INK_DIM, 0, spread ? 0 : 2,

@@ -202,6 +202,31 @@ static void make_many(struct fixture *f, uint32_t many, bool failing)
     REQUIRE(figures_prepare(&f->run, cases, many, &f->keep, &f->report, &f->fault) == ERR_NONE);
 }
 
+/* Every step of both ways was measured in the cases of make_many(). */
+static void give_steps(struct fixture *f, uint32_t many)
+{
+    static struct way_cost ways[WAY_COUNT];
+    const struct way_parts parts = {.whole_ns = 800,
+                                    .open_ns = 100,
+                                    .unwind_ns = 200,
+                                    .load_ns = 100,
+                                    .resolve_ns = 300,
+                                    .own_ns = 700,
+                                    .even_ns = 800,
+                                    .odd_ns = 800};
+    struct run_case *cases = arena_array(&f->keep, many, sizeof *cases);
+    REQUIRE(cases != NULL);
+    for (int way = 0; way < WAY_COUNT; way++)
+        ways[way] = (struct way_cost){.cold = parts, .warm = parts, .frames = 4, .same = 1};
+    for (uint32_t i = 0; i < many; i++) {
+        cases[i] = f->report.cases[i];
+        cases[i].ways = ways;
+        cases[i].timing.record_gzip_bytes = 2000;
+        cases[i].timing.dump_gzip_bytes = 30000;
+    }
+    REQUIRE(figures_prepare(&f->run, cases, many, &f->keep, &f->report, &f->fault) == ERR_NONE);
+}
+
 TEST(each_failing_case_has_a_command_that_can_be_typed)
 {
     static const struct {
@@ -274,16 +299,20 @@ TEST(the_answer_comes_first_and_the_whole_has_one_screen)
         uint32_t many, columns;
         bool failing;
         uint32_t engines; /* 0: as made */
+        bool steps;       /* every step was measured: they have lines of their own */
     } rows[] = {
-        {"all is well", 400, 100, false, 0},
-        {"much fails", 400, 100, true, 0},
-        {"a narrow page", 400, 80, true, 0},
-        {"a wide page", 400, 200, true, 0},
-        {"a single failure", 1, 100, true, 0},
-        {"as many engines as there are", 400, 100, false, 12},
-        {"more engines than find room", 400, 100, false, 30},
-        {"much fails, and many engines", 400, 100, true, 14},
-        {"many engines on a narrow page", 400, 80, true, 14},
+        {"all is well", 400, 100, false, 0, false},
+        {"much fails", 400, 100, true, 0, false},
+        {"all is well, and all was measured", 400, 100, false, 0, true},
+        {"much fails, and all was measured", 400, 100, true, 14, true},
+        {"all was measured, on a narrow page", 400, 80, true, 14, true},
+        {"a narrow page", 400, 80, true, 0, false},
+        {"a wide page", 400, 200, true, 0, false},
+        {"a single failure", 1, 100, true, 0, false},
+        {"as many engines as there are", 400, 100, false, 12, false},
+        {"more engines than find room", 400, 100, false, 30, false},
+        {"much fails, and many engines", 400, 100, true, 14, false},
+        {"many engines on a narrow page", 400, 80, true, 14, false},
     };
     static const char *const order[] = {" cases: ", "BOTH WAYS over the same", "SPEED",
                                         "NOT SHOWN HERE"};
@@ -294,9 +323,15 @@ TEST(the_answer_comes_first_and_the_whole_has_one_screen)
         f.columns = rows[i].columns;
         f.without_details = true;
         make_many(&f, rows[i].many, rows[i].failing);
+        if (rows[i].steps)
+            give_steps(&f, rows[i].many);
         add_engines(&f, rows[i].engines);
         const char *text = text_of(&f, TEXT);
         CHECK(lines_before(text, "--details` shows every case") < (rows[i].failing ? 60 : 35));
+        if (rows[i].steps)
+            CHECK_HAS(text, " plain dump : offsets");
+        if (rows[i].steps && rows[i].failing) /* a green run that says what was not run is full */
+            CHECK_HAS(text, "one crash, 20 Mbit/s");
         if (rows[i].failing)
             CHECK(lines_before(text, "WHAT FAILS, and why: ") + 3 <= lines_before(text, order[1]));
         if (rows[i].many > 1)
