@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/limits.h"
-#include "unwind/x64_info.h"
+#include "unwind/x64_info_v3.h"
 
 enum { RUNTIME_FUNCTION_BYTES = 12, RETURN_ADDRESS_BYTES = 8, RSP = 4, REGISTERS = 16 };
 
@@ -87,11 +87,12 @@ static void apply(struct cfi_state *state, const struct x64_info *info, const st
         state->cfa_distance = state->depth;
 }
 
-/* True for a machine frame, and for version 3: a rule begins where the instruction ends, and that
- * one states where it begins. */
+/* True for a machine frame, and where version 3 does not say what a save counts from. Its
+ * instructions count as run from the byte after their first one on: no pc is between that and the
+ * next instruction. */
 static bool is_left_out(const struct x64_info *info)
 {
-    if (info->version == 3)
+    if (info->version == 3 && !x64_saves_are_certain(info->codes, info->code_count))
         return true;
     for (uint32_t i = 0; i < info->code_count; i++)
         if (info->codes[i].op == X64_PUSH_MACHFRAME)

@@ -9,8 +9,9 @@
 #include "format/pe/pe.h"
 
 /* Prints the records of every function in .pdata (x64, arm64). They describe the prologue but not
- * epilogues; functions that begin with a machine frame are left out. Returns how many functions
- * were written; 0 for images of other processors. */
+ * epilogues; functions that begin with a machine frame, and those of version 3 whose saves have no
+ * certain place, are left out. Returns how many functions were written; 0 for images of other
+ * processors. */
 uint32_t unwind_export_cfi(const struct pe *pe, FILE *out);
 
 /* The same of the call frame information of an ELF or Mach-O image (x86, x64, arm64, arm).
