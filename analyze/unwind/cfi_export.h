@@ -14,8 +14,9 @@
  * processors. */
 uint32_t unwind_export_cfi(const struct pe *pe, FILE *out);
 
-/* The same of the call frame information of an ELF or Mach-O image (x86, x64, arm64, arm).
- * Functions whose frame needs an expression, and signal frames, are left out. */
+/* The same of the call frame information of an ELF or Mach-O image (x86, x64, arm64, arm), and of
+ * those functions that a Mach-O image has in its compact table alone (x64, arm64). Functions whose
+ * frame needs an expression, and signal frames, are left out. */
 uint32_t unwind_export_dwarf(const struct object_file *file, enum object_arch arch, FILE *out);
 
 struct unwind_process; /* unwind/process.h */

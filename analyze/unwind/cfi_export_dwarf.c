@@ -1,11 +1,14 @@
-/* STACK CFI records of an ELF or Mach-O image, from `.eh_frame`, `__eh_frame` or `.debug_frame`;
- * see cfi_export.h. The psABIs' numbers of registers. */
+/* STACK CFI records of an ELF or Mach-O image, from `.eh_frame`, `__eh_frame` or `.debug_frame`,
+ * and
+ * `__unwind_info`; see cfi_export.h. The psABIs' numbers of registers. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "format/dwarf/cfi.h"
 #include "unwind/cfi_export.h"
+#include "unwind/compact.h"
 
 enum { COMMON_BYTES_MAX = 256 }; /* instructions that each function of an object file starts with */
 
@@ -44,6 +47,9 @@ struct export
     struct cfi_section section;
     uint64_t base_va;
     FILE *out;
+    struct arena scratch;
+    uint32_t *begins_rva; /* of the functions that were written, in scratch */
+    uint32_t written, room;
 };
 
 /* One function. */
@@ -153,24 +159,30 @@ static bool export_function(const struct export *to, const struct cfi_entry *ent
     return true;
 }
 
-static uint32_t export_section(const struct export *to)
+static uint32_t export_section(struct export *to)
 {
     struct cfi_common last = {0};
     struct cfi_entry entry;
-    uint32_t written = 0;
     uint64_t at = 0;
     for (;;) {
         struct fault fault = FAULT_INIT;
         bool is_function;
         if (!cfi_next(&to->section, &at, &last, &fault, &is_function, &entry))
-            return written;
-        if (is_function && entry.begin_va >= to->base_va &&
-            entry.end_va - entry.begin_va < UINT32_MAX && entry.begin_va - to->base_va < UINT32_MAX)
-            written += export_function(to, &entry);
+            return to->written;
+        if (!is_function || entry.begin_va < to->base_va ||
+            entry.end_va - entry.begin_va >= UINT32_MAX ||
+            entry.begin_va - to->base_va >= UINT32_MAX || !export_function(to, &entry))
+            continue;
+        uint32_t *wider = arena_reserve(&to->scratch, to->begins_rva, &to->room,
+                                        (uint64_t)to->written + 1, sizeof *wider);
+        if (wider == NULL)
+            return to->written;
+        to->begins_rva = wider;
+        to->begins_rva[to->written++] = (uint32_t)(entry.begin_va - to->base_va);
     }
 }
 
-static uint32_t export_elf(const struct elf *elf, struct export *to, struct arena *scratch)
+static uint32_t export_elf(const struct elf *elf, struct export *to)
 {
     static const char *const names[] = {".eh_frame", ".debug_frame"};
     uint32_t written = 0;
@@ -179,7 +191,7 @@ static uint32_t export_elf(const struct elf *elf, struct export *to, struct aren
         struct elf_section section;
         struct object_bytes bytes;
         if (!elf_section_named(elf, names[i], &section) ||
-            elf_section_bytes(elf, &section, scratch, &bytes, &fault) != ERR_NONE)
+            elf_section_bytes(elf, &section, &to->scratch, &bytes, &fault) != ERR_NONE)
             continue;
         to->section.data = bytes.data;
         to->section.bytes = bytes.bytes;
@@ -191,10 +203,55 @@ static uint32_t export_elf(const struct elf *elf, struct export *to, struct aren
     return written;
 }
 
-static uint32_t export_macho(const struct object_file *file, struct export *to)
+static int compare_begins(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+struct compact_export {
+    struct export *to;
+    struct compact table;
+    uint32_t known; /* functions with call frame information, which says more */
+};
+
+/* The rules at each instruction of arm64; of x64, whose instructions have no known size, at the
+ * start and where the prologue has run. */
+static void export_compact(void *context, uint32_t begin_rva, uint32_t end_rva)
+{
+    enum { X64_PC = 16, X64_RSP = 7, ARM64_LR = 30, CODE_MAX = 1 << 22 };
+    const struct compact_export *c = context;
+    const bool is_arm64 = c->table.is_arm64;
+    const uint32_t end = end_rva - begin_rva < CODE_MAX ? end_rva : begin_rva + CODE_MAX;
+    const struct cfi_entry entry = {.begin_va = c->to->base_va + begin_rva,
+                                    .end_va = c->to->base_va + end_rva,
+                                    .return_register = is_arm64 ? ARM64_LR : X64_PC};
+    struct function f = {.to = c->to, .entry = &entry};
+    if (c->known > 0 &&
+        bsearch(&begin_rva, c->to->begins_rva, c->known, sizeof begin_rva, compare_begins) != NULL)
+        return;
+    for (uint32_t rva = begin_rva; rva < end; rva += is_arm64 ? 4 : 1) {
+        uint32_t begin, stop;
+        struct cfi_row row = {0};
+        const enum compact_answer answer = compact_find(&c->table, rva, &begin, &stop, &row);
+        const bool is_call =
+            row.cfa_register == X64_RSP && row.cfa_offset == 8; /* or a byte like ret */
+        if (answer == COMPACT_DWARF || rva >= c->table.macho->bytes)
+            break;
+        if (answer == COMPACT_ROW && (is_arm64 || rva == begin_rva || !is_call))
+            print_row(&f, c->to->base_va + rva, &row);
+        if (!is_arm64 && (rva - begin_rva > COMPACT_PROLOGUE_BYTES_MAX ||
+                          (answer == COMPACT_ROW && row.cfa_register != X64_RSP)))
+            break;
+    }
+    c->to->written += f.has_written;
+}
+
+static void export_macho(const struct object_file *file, struct export *to)
 {
     const struct macho *macho = &file->as.macho;
     struct macho_section section;
+    to->base_va = macho->base_va;
     for (uint32_t i = 0; macho_section(macho, i, &section); i++) {
         if (strcmp(section.name, "__eh_frame") != 0 || section.foff > file->bytes.bytes ||
             section.bytes > file->bytes.bytes - section.foff)
@@ -202,28 +259,29 @@ static uint32_t export_macho(const struct object_file *file, struct export *to)
         to->section.data = file->bytes.data + section.foff;
         to->section.bytes = (size_t)section.bytes;
         to->section.va = section.va;
-        to->base_va = macho->base_va;
-        return export_section(to);
+        (void)export_section(to);
+        break;
     }
-    return 0;
+    struct compact_export compact = {.to = to, .known = to->written};
+    array_sort(to->begins_rva, to->written, sizeof *to->begins_rva, compare_begins);
+    if (compact_open(macho, &compact.table))
+        compact_each(&compact.table, export_compact, &compact);
 }
 
 uint32_t unwind_export_dwarf(const struct object_file *file, enum object_arch arch, FILE *out)
 {
     struct export to = {.out = out};
-    struct arena scratch;
-    uint32_t written = 0;
     for (size_t i = 0; i < COUNT_OF(machines); i++)
         if (machines[i].arch == arch)
             to.machine = &machines[i];
     if (to.machine == NULL)
         return 0;
     to.section.word_bytes = (uint8_t)to.machine->word_bytes;
-    arena_init(&scratch, 0);
+    arena_init(&to.scratch, 0);
     if (file->kind == OBJECT_ELF && !file->as.elf.big_endian)
-        written = export_elf(&file->as.elf, &to, &scratch);
+        (void)export_elf(&file->as.elf, &to);
     else if (file->kind == OBJECT_MACHO)
-        written = export_macho(file, &to);
-    arena_free(&scratch);
-    return written;
+        export_macho(file, &to);
+    arena_free(&to.scratch);
+    return to.written;
 }

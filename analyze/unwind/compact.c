@@ -15,7 +15,6 @@ enum {
     ARM64_FP = 29,
     ARM64_LR = 30,
     ARM64_SP = 31,
-    PROLOGUE_BYTES_MAX = 128,
 };
 
 #define NO_START 0x80000000u /* the code begins within a function */
@@ -221,7 +220,7 @@ static enum compact_answer x64_find(const struct compact *c, const struct found 
         return COMPACT_ROW;
     }
     if (mode == X64_FRAME) {
-        if (into <= PROLOGUE_BYTES_MAX &&
+        if (into <= COMPACT_PROLOGUE_BYTES_MAX &&
             !holds(start, into, "\x48\x89\xe5", 3)) { /* mov rbp, rsp */
             if (into != 1 || start[0] != 0x55)
                 return COMPACT_NONE;
@@ -269,7 +268,7 @@ static enum compact_answer arm64_find(const struct compact *c, const struct foun
         return COMPACT_ROW; /* ret, retaa, retab */
     int64_t at = 0;         /* of the pair that was saved last, from the CFA */
     if (mode == ARM64_FRAME) {
-        if (into <= PROLOGUE_BYTES_MAX && !arm64_sets_frame(start, into))
+        if (into <= COMPACT_PROLOGUE_BYTES_MAX && !arm64_sets_frame(start, into))
             return COMPACT_NONE;
         out->cfa_register = ARM64_FP;
         out->cfa_offset = 16;
@@ -297,4 +296,25 @@ enum compact_answer compact_find(const struct compact *c, uint32_t rva, uint32_t
     *begin_rva = found.begin_rva;
     *end_rva = found.end_rva;
     return c->is_arm64 ? arm64_find(c, &found, rva, out) : x64_find(c, &found, rva, out);
+}
+
+void compact_each(const struct compact *c, compact_visit_fn *visit, void *context)
+{
+    uint32_t index_at, index_count, base, next, rva = 0, last_rva = 0;
+    if (!word_at(c, 20, &index_at) || !word_at(c, 24, &index_count))
+        return;
+    for (uint32_t row = 0; row + 1 < index_count; row++) {
+        const uint64_t at = index_at + (uint64_t)row * INDEX_ROW_BYTES;
+        if (!word_at(c, at, &base) || !word_at(c, at + INDEX_ROW_BYTES, &next))
+            return;
+        struct found found = {0};
+        for (rva = rva < base ? base : rva; rva < next; rva = found.end_rva) {
+            found = (struct found){0};
+            if (!find_word(c, rva, &found) || found.end_rva <= rva || found.begin_rva > rva)
+                break;
+            if (found.begin_rva >= last_rva) /* rows of a damaged table may overlap */
+                visit(context, found.begin_rva, found.end_rva);
+            last_rva = found.end_rva;
+        }
+    }
 }

@@ -16,6 +16,8 @@ struct compact {
     bool is_arm64;
 };
 
+enum { COMPACT_PROLOGUE_BYTES_MAX = 128 }; /* the start of a function where one is looked for */
+
 enum compact_answer {
     COMPACT_NONE,  /* nothing is known of this place */
     COMPACT_ROW,   /* its rules, in *out */
@@ -29,5 +31,9 @@ bool compact_open(const struct macho *macho, struct compact *out);
  * is that of register 16 (x86-64) or 30 (arm64). */
 enum compact_answer compact_find(const struct compact *compact, uint32_t rva, uint32_t *begin_rva,
                                  uint32_t *end_rva, struct cfi_row *out);
+
+/* Calls VISIT with each function of the table, by rising addresses. */
+typedef void compact_visit_fn(void *context, uint32_t begin_rva, uint32_t end_rva);
+void compact_each(const struct compact *compact, compact_visit_fn *visit, void *context);
 
 #endif

@@ -419,3 +419,121 @@ TEST(a_file_of_other_sections_has_no_call_frame_information)
     CHECK_EQ(ftell(out), 0);
     (void)fclose(out);
 }
+
+/* A Mach-O image whose functions are in the compact table alone: 0x200 has the frame pointer as its
+ * frame, 0x240 a frame of a known size, and 0x280 is said to have call frame information. */
+static size_t make_macho(uint8_t file[0x400], bool is_arm64, const uint8_t *code, size_t bytes)
+{
+    enum { TEXT = 0x200, INFO = 0x300, INFO_BYTES = 84, FRAME_ARM64 = 4 << 24, STACK = 2 << 24 };
+    static const char *const names[] = {"__text", "__unwind_info"};
+    const uint32_t frame = is_arm64 ? FRAME_ARM64 | 1 : 1 << 24;
+    const uint32_t dwarf = is_arm64 ? 3 << 24 : 4 << 24;
+    const uint32_t header[] = {
+        0xfeedfacf, is_arm64 ? 0x0100000c : 0x01000007, is_arm64 ? 0 : 3, 2, 1, 72 + 2 * 80};
+    const uint32_t info[] = {1,
+                             28,
+                             0,
+                             28,
+                             0,
+                             28,
+                             2,
+                             TEXT,
+                             52,
+                             0,
+                             0x2c0,
+                             0,
+                             0,
+                             2,
+                             8 | 3 << 16,
+                             TEXT,
+                             frame,
+                             0x240,
+                             STACK | (is_arm64 ? 2 << 12 : 3 << 16),
+                             0x280,
+                             dwarf};
+    memset(file, 0, 0x400);
+    memset(file + TEXT, 0x90, 0x100);
+    memcpy(file + TEXT, code, bytes);
+    for (size_t i = 0; i < COUNT_OF(header); i++)
+        put_u32(file + i * 4, header[i]);
+    put_u32(file + 32, 0x19);
+    put_u32(file + 36, 72 + 2 * 80);
+    memcpy(file + 40, "__TEXT", 6);
+    put_u32(file + 60, 1);
+    put_u32(file + 64, 0x1000);
+    put_u32(file + 80, 0x400);
+    put_u32(file + 96, 2);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        uint8_t *section = file + 104 + i * 80;
+        memcpy(section, names[i], strlen(names[i]));
+        memcpy(section + 16, "__TEXT", 6);
+        put_u32(section + 32, i == 0 ? TEXT : INFO);
+        put_u32(section + 36, 1);
+        put_u32(section + 40, i == 0 ? 0x100 : INFO_BYTES);
+        put_u32(section + 48, i == 0 ? TEXT : INFO);
+    }
+    for (size_t i = 0; i < COUNT_OF(info); i++)
+        put_u32(file + INFO + i * 4, info[i]);
+    return 0x400;
+}
+
+static const struct {
+    const char *name, *want;
+    bool is_arm64;
+    uint8_t code[40];
+} compact_rows[] = {
+    {"x64: push rbp; mov rbp, rsp, and a byte like ret after it",
+     "STACK CFI INIT 200 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
+     "STACK CFI 201 .cfa: $rsp 16 + $rbp: .cfa -16 + ^\nSTACK CFI 204 .cfa: $rbp 16 +\n"
+     "STACK CFI INIT 240 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 241 .cfa: $rsp 24 +\n",
+     false,
+     {0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xc3}},
+    {"arm64: add x29, sp, #16 after a store, and ret before the end",
+     "STACK CFI INIT 200 40 .cfa: sp 0 + .ra: x30\n"
+     "STACK CFI 208 .cfa: x29 16 + .ra: .cfa -8 + ^ x19: .cfa -24 + ^ x20: .cfa -32 + ^ "
+     "x29: .cfa -16 + ^\n"
+     "STACK CFI 20c .cfa: sp 0 + .ra: x30 x19: x19 x20: x20 x29: x29\n"
+     "STACK CFI 210 .cfa: x29 16 + .ra: .cfa -8 + ^ x19: .cfa -24 + ^ x20: .cfa -32 + ^ "
+     "x29: .cfa -16 + ^\n"
+     "STACK CFI INIT 240 40 .cfa: sp 0 + .ra: x30\nSTACK CFI 244 .cfa: sp 32 +\n",
+     true,
+     {0xfd, 0x7b, 0xbf, 0xa9, 0xfd, 0x43, 0x00, 0x91, 0x1f, 0x20, 0x03, 0xd5, 0xc0, 0x03, 0x5f,
+      0xd6}},
+};
+
+static void export_damaged(const uint8_t *data, size_t bytes, void *context)
+{
+    const enum object_arch *arch = context;
+    struct fault fault = FAULT_INIT;
+    struct object_file object;
+    FILE *out = tmpfile();
+    REQUIRE(out != NULL);
+    if (object_file_open(data, bytes, 0, &object, &fault) == ERR_NONE)
+        (void)unwind_export_dwarf(&object, *arch, out);
+    (void)fclose(out);
+}
+
+TEST(compact_tables_as_records)
+{
+    for (size_t i = 0; i < COUNT_OF(compact_rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct object_file object;
+        uint8_t file[0x400];
+        char name[600], text[2048] = "";
+        size_t bytes = make_macho(file, compact_rows[i].is_arm64, compact_rows[i].code,
+                                  sizeof compact_rows[i].code);
+        enum object_arch arch = compact_rows[i].is_arm64 ? ARCH_ARM64 : ARCH_X86_64;
+        test_row(compact_rows[i].name);
+        REQUIRE(object_file_open(file, bytes, 0, &object, &fault) == ERR_NONE);
+        (void)snprintf(name, sizeof name, "%s/export.sym", test_scratch());
+        FILE *out = fopen(name, "wb");
+        REQUIRE(out != NULL);
+        CHECK_EQ(unwind_export_dwarf(&object, arch, out), 2);
+        REQUIRE(fclose(out) == 0);
+        const uint8_t *data = test_read(name, &bytes);
+        memcpy(text, data, bytes < sizeof text ? bytes : sizeof text - 1);
+        CHECK_STR(text, compact_rows[i].want);
+        test_truncations(file, sizeof file, export_damaged, &arch);
+        test_flips(file, sizeof file, export_damaged, &arch);
+    }
+}
