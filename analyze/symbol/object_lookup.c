@@ -399,15 +399,14 @@ uint32_t symbol_object_lookup(struct symbol_object *object, uint32_t offset,
 static bool object_range(const void *self, uint32_t number, uint64_t *from, uint64_t *to)
 {
     const struct object_debug *code = &((const struct symbol_object *)self)->code;
-
-    for (uint32_t i = 0; i < code->code_count; i++) {
-        if (code->code[i].start_va < code->base_va || number-- > 0)
-            continue;
-        *from = code->code[i].start_va - code->base_va;
-        *to = code->code[i].end_va - code->base_va;
-        return true;
-    }
-    return false;
+    const uint32_t below =
+        code->base_va == 0 ? 0
+                           : ARRAY_UPPER(code->code, code->code_count, start_va, code->base_va - 1);
+    if (number >= code->code_count - below)
+        return false;
+    *from = code->code[below + number].start_va - code->base_va;
+    *to = code->code[below + number].end_va - code->base_va;
+    return true;
 }
 
 static bool object_at(void *self, struct code_piece *piece)
