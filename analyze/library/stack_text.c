@@ -194,7 +194,8 @@ static bool shows_distance(const struct frame *frame)
     return frame->inline_depth == 0 &&
            (frame->symbols == SYMBOLS_EXPORT || frame->symbols == SYMBOLS_COFF ||
             frame->symbols == SYMBOLS_PDB_PUBLIC || frame->symbols == SYMBOLS_JIT ||
-            frame->symbols == SYMBOLS_SYMTAB || frame->symbols == SYMBOLS_NEAREST);
+            frame->symbols == SYMBOLS_SYMTAB || frame->symbols == SYMBOLS_NEAREST ||
+            frame->symbols == SYMBOLS_BREAKPAD_PUBLIC);
 }
 
 static const char *module_word(const struct frame *frame)
