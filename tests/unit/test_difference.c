@@ -224,12 +224,12 @@ static const char *written(void (*write)(struct json *j, const struct difference
 
 static void write_changes(struct json *j, const struct difference *d)
 {
-    difference_write_changes(j, &d->diff, 0);
+    difference_write_changes(j, &d->diff, &(struct difference_rows){.most = 0});
 }
 
 static void write_all(struct json *j, const struct difference *d)
 {
-    difference_write_json(j, d, 0);
+    difference_write_json(j, d, &(struct difference_rows){.most = 0});
 }
 
 static void write_first(struct json *j, const struct difference *d)
