@@ -590,6 +590,31 @@ test('every_rest_of_a_list_is_a_link_to_it', async () => {
   await closePage(page);
 });
 
+test('nothing_moves_on_any_page_of_a_red_day', async () => {
+  for (const width of [1440, 390, 320]) {
+    const page = await openPage(chromium, 'about:blank', { viewport: { width, height: 844 }, fresh: true });
+    await page.addInitScript(() => {
+      let sum = 0;
+      new PerformanceObserver((list) => {
+        for (const shift of /** @type {any[]} */ (list.getEntries()))
+          if (!shift.hadRecentInput) sum += shift.value;
+        document.documentElement.dataset.shift = String(sum);
+      }).observe({ type: 'layout-shift', buffered: true });
+    });
+    for (const view of views.map((one) => one.replace('/3', '/latest'))) {
+      await page.goto(server.base + view);
+      await settled(page);
+      const [moved, wide] = await page.evaluate(() => [
+        Number(document.documentElement.dataset.shift ?? 0),
+        document.documentElement.scrollWidth,
+      ]);
+      check(moved <= 0.05, `${view}, ${width} px wide: layout shift ${moved}`);
+      check(wide <= width, `${view} is ${wide} px wide on ${width}`);
+    }
+    await closePage(page);
+  }
+});
+
 test('what_is_accepted_is_not_red', async () => {
   const page = await open('/');
   /** @type {(total: number) => Promise<string[]>} */
