@@ -501,10 +501,8 @@ const char *const store_sql[SQL_COUNT] = {
                       " WHERE program = ? AND change = (SELECT number FROM change) LIMIT 1",
     [SQL_READ_SHOWN] = "SELECT text, plain_bytes FROM shown WHERE address = ? AND program = ?"
                        " AND change = ? AND coalesce(plain_bytes, length(text)) <= ?",
-    [SQL_READ_BASIS] = "SELECT id, state, quote(uuid) || quote(label) || started_ns || ' ' ||"
-                       " finished_ns || quote(commit_id) || quote(branch) || quote(platform) ||"
-                       " quote(compiler) || quote(flags) || quote(cpu) || quote(command) ||"
-                       " quote(known_text) FROM run WHERE id <= ?"
+    /* the rest of a run never changes */
+    [SQL_READ_BASIS] = "SELECT id, state, uuid || ' ' || finished_ns FROM run WHERE id <= ?"
                        " OR id IN (SELECT run_id FROM baseline) ORDER BY id",
     [SQL_READ_BASELINES] = "SELECT run_id, quote(branch) || quote(platform) FROM baseline"
                            " ORDER BY branch, platform",
