@@ -57,7 +57,7 @@ export function BenchOf({ run }) {
     );
   const { data } = useData(found ? '/api/v1/timing' : null, { limit: 1, run: found ? found.id : run });
   return (
-    <div class="benched">
+    <div class="benched" data-carrier>
       {found && data && data.run === found.id ? (
         <>
           <BenchSays bench={data.bench} />
