@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 
 static const char *const level_names[] = {"physical", "function", "line"};
 
@@ -121,23 +122,53 @@ const struct finding *finding_second(const struct finding *findings, uint32_t co
     return second;
 }
 
-static int by_number(const void *a, const void *b)
+enum { ROWS_MOST = 1 << 20 }; /* more are damage */
+
+/* The rows that a finding covers, as numbers that no other thread has. */
+struct rows {
+    uint64_t first, end;
+};
+
+static int by_first(const void *a, const void *b)
 {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    const uint64_t x = ((const struct rows *)a)->first, y = ((const struct rows *)b)->first;
     return (x > y) - (x < y);
+}
+
+/* Alike rows below a finding's are in its evidence alone: "...; and 5 more frames" (compare.c). */
+static uint32_t rows_below(const struct finding *f)
+{
+    static const char start[] = "; and ", end[] = " more frame";
+    uint64_t more = 0;
+    for (const char *at = f->evidence; at != NULL && (at = strstr(at, start)) != NULL;) {
+        at += sizeof start - 1;
+        const size_t digits = strspn(at, "0123456789");
+        if (strncmp(at + digits, end, sizeof end - 1) == 0 &&
+            (!text_parse_uint(at, digits, &more) || more > ROWS_MOST))
+            more = 0;
+    }
+    return (uint32_t)more;
 }
 
 uint32_t finding_places(const struct finding *findings, uint32_t count, finding_kind_fn *kinds,
                         const void *context)
 {
-    uint64_t *rows = calloc((size_t)count + 1, sizeof *rows);
+    struct rows *rows = calloc((size_t)count + 1, sizeof *rows);
     uint32_t failing = 0, places = 0;
-    for (uint32_t i = 0; rows != NULL && i < count; i++)
-        if (findings[i].fails && (kinds == NULL || kinds(context, &findings[i])))
-            rows[failing++] = (uint64_t)findings[i].thread_id << 32 | findings[i].row;
-    array_sort(rows, failing, sizeof *rows, by_number);
-    for (uint32_t i = 0; i < failing; i++)
-        places += i == 0 || rows[i] != rows[i - 1];
+    uint64_t end = 0;
+    for (uint32_t i = 0; rows != NULL && i < count; i++) {
+        const struct finding *f = &findings[i];
+        const uint64_t first = (uint64_t)f->thread_id << 32 | f->row;
+        if (f->fails && (kinds == NULL || kinds(context, f)))
+            rows[failing++] = (struct rows){first, first + 1 + rows_below(f)};
+    }
+    array_sort(rows, failing, sizeof *rows, by_first);
+    for (uint32_t i = 0; i < failing; i++) {
+        const uint64_t first = rows[i].first > end ? rows[i].first : end;
+        if (rows[i].end > first)
+            places += (uint32_t)(rows[i].end - first);
+        end = rows[i].end > end ? rows[i].end : end;
+    }
     free(rows);
     return places;
 }

@@ -440,6 +440,10 @@ static const char *sentence_of_stacks(const struct run_case *c, struct arena *ke
     uint32_t wrong = 0, apart = 0;
     const char *truth = engines_that_differ(c, is_against_truth, &wrong, keep);
     const char *silent = engines_that_differ(c, is_silent, &apart, keep);
+    if (truth != NULL) {
+        apart = finding_places(c->result.findings, c->result.finding_count, NULL, NULL) - wrong;
+        silent = apart > 0 ? silent : NULL;
+    }
     const char *other = NULL;
     for (uint32_t i = 0; i < c->result.finding_count && other == NULL; i++)
         if (is_silent(c, &c->result.findings[i]))

@@ -196,7 +196,8 @@ def faults_shown(day, shown):
 
 def counted_wrong(case):
     """True when CASE's reason counts other places than there are rows in which a finding fails."""
-    rows = {(f["thread_id"], f["row"]) for f in case["findings"] if f["fails"]}
+    rows = {(f["thread_id"], f["row"] + below) for f in case["findings"] if f["fails"]
+            for below in range(1 + int((re.findall(r"; and (\d+) more frame", f["evidence"] or "") or ["0"])[-1]))}
     said = re.search(r" \((\d+) (places|findings) in all\)", case["reason"] or "")
     return said is not None and (int(said[1]), said[2]) != (len(rows), "places")
 

@@ -184,6 +184,13 @@ TEST(a_row_is_one_place_however_many_stacks_are_wrong_there)
                                "ran in %u %s.",
                                places, places == 1 ? "place" : "places"));
     }
+    findings[0].evidence = "poke is at line 2 in dump and at line 1 in truth; and 3 more frames";
+    CHECK_EQ(finding_places(findings, COUNT_OF(findings), NULL, NULL), 5); /* rows 0 to 3, and 1 */
+    findings[0].evidence = "x; and 4294967295 more frames";
+    CHECK_EQ(finding_places(findings, 1, NULL, NULL), 1);
+    findings[0].evidence = "x; and more frames; and 2 more facts";
+    CHECK_EQ(finding_places(findings, 1, NULL, NULL), 1);
+    findings[0].evidence = NULL;
     findings[0].fails = false;
     CHECK_EQ(finding_places(findings, 1, NULL, NULL), 0);
     CHECK_EQ(finding_places(NULL, 0, NULL, NULL), 0);

@@ -67,7 +67,7 @@ export const terms = [
     'Where two stacks of a case are not the same. Those by one mechanism at one place belong together.',
   ],
   ['problem', 'What is broken, and where: all failing cases of a run with one mechanism at one place.'],
-  ['place', 'A row in which stacks differ, however many of them do, with the rows that follow from it.'],
+  ['place', 'A row of a case in which stacks differ, however many of them do.'],
   ['signature', 'What makes stacks of reports one problem: in most cases their three innermost functions.'],
   ['baseline', 'The run that new runs are compared with.'],
   ['accepted', 'A known wrong case with a reason and an end date: it does not fail a run.'],
