@@ -284,13 +284,13 @@ static const char *readable_name(struct symbol_object *object, const char *name,
 static const char *scope_name(struct symbol_object *object, const struct dwarf_scope *scope)
 {
     struct scope_name *known = &object->scope_names[(uintptr_t)scope / sizeof *scope % SCOPE_NAMES];
+    if (known->scope == scope)
+        return known->name;
     const char *name = dwarf_scope_name(scope);
-
-    if (known->scope != scope)
-        *known = (struct scope_name){
-            scope, name != NULL && name[0] != '\0'
-                       ? readable_name(object, name, scope->ada ? OF_ADA : OF_DWARF)
-                       : NULL};
+    *known =
+        (struct scope_name){scope, name != NULL && name[0] != '\0'
+                                       ? readable_name(object, name, scope->ada ? OF_ADA : OF_DWARF)
+                                       : NULL};
     return known->name;
 }
 

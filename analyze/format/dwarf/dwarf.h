@@ -39,8 +39,24 @@ struct dwarf_scope {
     bool ada;        /* its unit is of Ada, whose names look like those of C */
 };
 
+/* The names of one entry or several. Which is used is known when it is asked for, since their texts
+ * lie far apart: then it is in LINKAGE. */
+struct dwarf_name {
+    const char *linkage, *plain; /* NULL: none; may be too long */
+    bool chosen;
+};
+
+/* For dwarf_scope_name() alone. */
+const char *dwarf_choose_name(struct dwarf_name *name);
+
 /* The linkage name if there is one, otherwise the plain name; NULL: unknown. */
-const char *dwarf_scope_name(const struct dwarf_scope *scope);
+static inline const char *dwarf_scope_name(const struct dwarf_scope *scope)
+{
+    struct dwarf_name *name = scope->names;
+    if (name == NULL)
+        return NULL;
+    return name->chosen ? name->linkage : dwarf_choose_name(name);
+}
 
 /* What applies from one offset up to END. */
 struct dwarf_place {

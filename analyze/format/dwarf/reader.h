@@ -33,13 +33,6 @@ enum {
 struct dwarf_object;
 struct reader;
 
-/* The names of one entry or several, of texts that may be too long. Which is used is known when it
- * is asked for, since their texts lie far apart: then it is in LINKAGE. */
-struct dwarf_name {
-    const char *linkage, *plain; /* NULL: none */
-    bool chosen;
-};
-
 /* The code that an entry states: from LOW to HIGH, or number LOW of a table of lists, or the list
  * at LOW of their section. */
 struct dwarf_extent {

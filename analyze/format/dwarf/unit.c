@@ -64,17 +64,13 @@ static const char *short_enough(const char *text)
     return text != NULL && memchr(text, 0, DWARF_TEXT_MAX) != NULL ? text : NULL;
 }
 
-const char *dwarf_scope_name(const struct dwarf_scope *scope)
+const char *dwarf_choose_name(struct dwarf_name *name)
 {
-    struct dwarf_name *name = scope->names;
+    const char *linkage = short_enough(name->linkage), *plain = short_enough(name->plain);
+    const bool use_plain = linkage == NULL || (plain != NULL && is_decorated_name(linkage, plain));
 
-    if (name != NULL && !name->chosen) {
-        const char *linkage = short_enough(name->linkage), *plain = short_enough(name->plain);
-        const bool use_plain =
-            linkage == NULL || (plain != NULL && is_decorated_name(linkage, plain));
-        *name = (struct dwarf_name){.linkage = use_plain ? plain : linkage, .chosen = true};
-    }
-    return name != NULL ? name->linkage : NULL;
+    *name = (struct dwarf_name){.linkage = use_plain ? plain : linkage, .chosen = true};
+    return name->linkage;
 }
 
 /* The entry that ENTRY is an instance of, or completes. */
