@@ -174,14 +174,19 @@ def spell(value):
     return f"'{value}'" if "'" not in value else f"'''{value}'''" if "'''" not in value and not value.endswith("'") else json.dumps(value)
 
 
+def product_rows():
+    """What the build folder knows of the files that faults are made for."""
+    rows = json.loads((mutate.BUILD / "compile_commands.json").read_text(encoding="utf-8"))
+    return [r for r in rows if r["file"].startswith(str(mutate.ROOT)) and not SKIPPED.search(r["file"][len(str(mutate.ROOT)) + 1:])
+            and "/build/" not in r["file"]]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--afresh", action="store_true", help="choose all faults again")
     asked = parser.parse_args()
     cindex = load_clang()
-    rows = json.loads((mutate.BUILD / "compile_commands.json").read_text(encoding="utf-8"))
-    rows = [r for r in rows if r["file"].startswith(str(mutate.ROOT)) and not SKIPPED.search(r["file"][len(str(mutate.ROOT)) + 1:])
-            and "/build/" not in r["file"]]
+    rows = product_rows()
     places = collections.defaultdict(list)
     for row in rows:
         for fault in Source(cindex, row).faults():

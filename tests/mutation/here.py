@@ -119,6 +119,30 @@ def ask_units(build, units, file, text, folder, environment, options=()):
     return None
 
 
+def ask_sanitized(build, units, file, text, folder, environment):
+    """The same with sanitizers; a program that fails so without the fault says nothing about it."""
+    by = ask_units(build, units, file, text, folder, environment, SANITIZED)
+    return by if by and not ask_units(build, [by], file, file.read_text(encoding="utf-8"), folder, environment, SANITIZED) else None
+
+
+def ask_e2e(build, tests, file, text, folder, environment):
+    """The name of the first end-to-end test of TESTS that fails with a twinstack that has FILE as it is with this TEXT; or None. Those that
+    share words with the file's name go first."""
+    build.link("twinstack", [build.compile(file, text, folder)], file, folder / "twinstack")
+    environment = {**environment, "TWINSTACK_BUILD": str(shadow_build(folder))}
+    near = mutate.words(str(file.relative_to(mutate.ROOT)))
+    for argv in sorted(tests, key=lambda argv: (-len(mutate.words(argv[1].stem) & near), build.seconds.get(argv[1].stem, 1))):
+        test = mutate.ROOT / argv[1].relative_to(mutate.TREE)
+        if not passes(build, [argv[0], test], test.stem, environment, folder):
+            return test.stem
+    return None
+
+
+def environment(folder):
+    return {**mutate.environment(), "TWINSTACK_BUILD": str(mutate.BUILD), "TWINSTACK_CACHE": str(folder / "cache"), "TMPDIR": str(folder),
+            "ASAN_OPTIONS": "detect_leaks=0"}  # the tests themselves are compiled without
+
+
 def ask_pages(build, file, text, folder):
     """The name of the first test in JavaScript that fails with the pages as they are with this TEXT; or None."""
     pages = mutate.ROOT / "dashboard/web/src"
@@ -138,24 +162,11 @@ def ask(build, fault, folder, with_e2e):
     near = mutate.words(str(file.relative_to(mutate.ROOT)))
     units = sorted(inside - {"twinstack"}, key=lambda p: (p != fault.get("test"), p in SLOW or build.seconds.get(p, 1) > 10,
                                                           -len(mutate.words(p) & near), build.seconds.get(p, 1)))
-    environment = {**mutate.environment(), "TWINSTACK_BUILD": str(mutate.BUILD), "TWINSTACK_CACHE": str(folder / "cache"),
-                   "TMPDIR": str(folder), "ASAN_OPTIONS": "detect_leaks=0"}  # the tests themselves are compiled without
-    by = ask_units(build, units, file, text, folder, environment)
-    if by is None:
-        by = ask_units(build, units, file, text, folder, environment, SANITIZED)
-        if by and ask_units(build, [by], file, file.read_text(encoding="utf-8"), folder, environment, SANITIZED):
-            by = None  # a program that fails so without the fault says nothing about it
-    if by:
+    where = environment(folder)
+    by = ask_units(build, units, file, text, folder, where) or ask_sanitized(build, units, file, text, folder, where)
+    if by or not with_e2e or "twinstack" not in inside:
         return by
-    if not with_e2e or "twinstack" not in inside:
-        return None
-    build.link("twinstack", [build.compile(file, text, folder)], file, folder / "twinstack")
-    environment["TWINSTACK_BUILD"] = str(shadow_build(folder))
-    for argv in sorted(mutate.e2e_tests(), key=lambda argv: -len(mutate.words(argv[1].stem) & near)):
-        argv[1] = mutate.ROOT / pathlib.Path(argv[1]).relative_to(mutate.TREE)
-        if not passes(build, argv, argv[1].stem, environment, folder):
-            return argv[1].stem
-    return None
+    return ask_e2e(build, mutate.e2e_tests(), file, text, folder, where)
 
 
 def is_ours(fault, build):

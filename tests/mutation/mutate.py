@@ -9,6 +9,8 @@
     ./run mutation --report            writes the results so far into README.md, runs nothing
     ./run mutation --here [NAME]...    the level unit alone, without a copy of the sources: seconds for each fault, see here.py
     ./run mutation --days [NAME]...    red days, and what they show first: see days.py
+    ./run mutation --fresh SEED        faults that no table has, asked at first sight: see fresh.py
+    ./run mutation --reach             which lines each quick test runs, which makes --fresh fast: see reach.py
 
 A fault is one replacement in a file that matches its `file` pattern, or of one line of a file. Those of generated.toml are made by
 generate.py; a fault that has a reason why it is `equivalent` is not run.  For each fault the copy is built incrementally and tested on
@@ -29,6 +31,7 @@ import contextlib
 import datetime
 import fcntl
 import hashlib
+import importlib
 import json
 import os
 import pathlib
@@ -488,9 +491,9 @@ class Clean:
 
 
 def main():
-    if "--days" in sys.argv:
-        import days  # which uses this file
-        return days.main([word for word in sys.argv[1:] if word != "--days"])
+    for part in ("days", "fresh", "reach"):  # which use this file
+        if f"--{part}" in sys.argv:
+            return importlib.import_module(part).main([word for word in sys.argv[1:] if word != f"--{part}"])
     asked = parse()
     faults = [f for f in read_faults() if not asked.names or any(n in f["name"] for n in asked.names)]
     same = [f for f in faults if "equivalent" in f]
