@@ -180,7 +180,7 @@ class Runner(e2e.Case):
                 ("analyze/format/pdb/msf.c", ["unit_msf", "sanitize_unit_msf", "fuzz_pdb", "e2e_symbols", "e2e_recipes", "lint"], ["e2e_web_names", "unit_bytes"]),
                 ("analyze/compare/blame.c", ["unit_blame", "e2e_verdict", "lint"], ["unit_msf", "e2e_objects"]),
                 ("capture/on_crash.c", ["e2e_capture_1", "e2e_matrix_1", "lint"], ["unit_msf", "e2e_web_light"]),
-                ("dashboard/web/src/main.js", ["e2e_web_1", "e2e_web_light", "e2e_web_lint"], ["unit_msf"]),
+                ("dashboard/web/src/main.js", ["e2e_web", "e2e_web_light", "e2e_web_lint"], ["unit_msf"]),
                 ("tests/unit/test_msf.c", ["unit_msf", "sanitize_unit_msf"], ["unit_pdb", "e2e_dump"]),
                 ("tests/e2e/test_dump.py", ["e2e_dump"], ["unit_msf", "e2e_check"]),
                 ("tests/e2e/emulated/shapes.c", ["e2e_emulated"], ["unit_msf", "e2e_check"]),
