@@ -360,7 +360,7 @@ TEST(long_texts_of_strangers)
         {"CDATA that does not end", "<r><frame/>", "<![CDATA[", "</r>"},
         {"portable call stacks", "<r>", "<PCallStack>", "</r>"},
         {"markup", "", "{{{module:9:a:elf:}}}\n{{{mmap:0x1:0x1:load:9:r:0x0}}}\n", "{{{bt:0:1}}}"},
-        {"braces", "", "{{\n", ""},
+        {"braces", "", "{{             \n", ""},
         {"threads of Backtrace", "{\"threads\":{",
          "\"1\":{\"stack\":[{\"funcName\":\"f\",\"library\":\"a\"}]},", "\"x\":{}}}"},
         {"sources of Backtrace",
