@@ -432,19 +432,17 @@ export const views = [
   '/glossary',
 ];
 
-// A part of the test names to run, or I/N for the I-th of N parts of all tests.
+// A part of the test names to run.
 const [wordAsked = ''] = process.argv.slice(2).filter((word) => word !== '-l');
-const partAsked = /^(\d+)\/(\d+)$/.exec(wordAsked)?.slice(1).map(Number);
-const asksForTest = wordAsked !== '' && !partAsked;
+const asksForTest = wordAsked !== '';
 
 /** True if each test takes all that it can. */
 export const soak = Boolean(process.env.TWINSTACK_SOAK ?? process.env.TWINSTACK_SOAK_SECONDS);
 
-/** @type {[string, () => unknown, string][]} */
+/** @type {[string, () => unknown][]} */
 const tests = [];
-// The tests of one GROUP share something costly, so they are in the same part.
-/** @type {(name: string, body: () => unknown, group?: string) => unknown} */
-export const test = (name, body, group = name) => tests.push([name, body, group]);
+/** @type {(name: string, body: () => unknown) => unknown} */
+export const test = (name, body) => tests.push([name, body]);
 /** @type {(held: unknown, what: string) => void} */
 export function check(held, what) {
   if (!held) throw new Error(what);
@@ -479,11 +477,7 @@ const LIMIT_S = 300 * slowness + Number(process.env.TWINSTACK_SOAK_SECONDS ?? 0)
 
 export async function runAll() {
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  const [part, parts] = partAsked ?? [];
-  const groups = [...new Set(tests.map(([, , group]) => group))];
-  const wanted = tests.filter(([name, , group]) =>
-    parts ? groups.indexOf(group) % parts === part - 1 : name.includes(wordAsked),
-  );
+  const wanted = tests.filter(([name]) => name.includes(wordAsked));
   if (listing) {
     console.log(wanted.map(([name]) => name).join('\n'));
     process.exit(0);

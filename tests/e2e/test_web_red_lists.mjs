@@ -1,0 +1,135 @@
+// Lists of a red day: differences are its problems, the rest of a list is a link, and nothing moves while they load.
+import {
+  alter,
+  becomes,
+  browser,
+  check,
+  closePage,
+  fetchData,
+  openPage,
+  runAll,
+  same,
+  says,
+  seed,
+  serve,
+  settled,
+  test,
+  views,
+} from './web/world.mjs';
+
+const STEP = 'wrong step by UWOP';
+const ONE = `dump lacks a frame that offset:rtl has, where the truth is silent, in ntdll.dll (${STEP}_ALLOC_SMALL)`;
+const TWO = `dump lacks a frame that ran, in victims.exe (${STEP}_SET_FPREG)`;
+const server = await serve('--db', seed('red.db', 3, 24, 480, 'red'));
+const chromium = await browser();
+
+test('differences_are_the_problems_and_their_rest_is_a_link', async () => {
+  const page = await openPage(chromium, `${server.base}/signatures`);
+  await settled(page);
+  const rows = page.locator('tbody tr');
+  const texts = (await rows.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+  same(texts.length, 2, `one row for each fault: ${texts}`);
+  check(texts[0].includes(ONE) && texts[1].includes(TWO), `${texts}`);
+  same(await rows.locator('td.strong').allInnerTexts(), ['360', '120'], 'as many cases as on the overview');
+  check(
+    texts.every((text) => /since run 4 \(/.test(text)),
+    `since when: ${texts}`,
+  );
+  const examples = await rows.first().locator('td').last().locator('a').allInnerTexts();
+  same(
+    [new Set(examples).size, examples.at(-1)],
+    [4, 'and 357 more'],
+    `three cases and the rest: ${examples}`,
+  );
+  await rows.nth(1).getByRole('link', { name: 'and 117 more' }).click();
+  await page.waitForURL('**/runs/4/mismatches?problem=*');
+  await says(page, '.problemhead h1', `120 cases: ${TWO}`);
+  await says(page, '.pager', 'of 120', 'all of them');
+  await page.goBack();
+  await rows
+    .nth(1)
+    .getByRole('link', { name: /: dump=wrong_step/ })
+    .first()
+    .click();
+  await page.waitForURL('**signature=*');
+  await settled(page);
+  await says(page, '.pager', 'of 120', 'of one signature');
+  await page.getByRole('button', { name: /^dump=wrong_step ✕/ }).click();
+  await page.waitForURL((url) => !url.search.includes('signature'));
+  await closePage(page);
+  const { cases } = await fetchData(server.base, '/api/v1/runs/{run}/queue', {
+    run: 4,
+    signature: 'dump=wrong_step',
+    limit: 1,
+  });
+  same(cases[0].signature, 'dump=wrong_step', 'the queue has the filter');
+  const none = await fetchData(server.base, '/api/v1/runs/{run}/queue', { run: 4, signature: 'dump=wrong' });
+  same(none.total, 0, 'a part of a signature is none');
+});
+
+// 600 cases that fail now, and did not.
+const many = seed('many.db', 2, 600, 0);
+alter(many, 'db.execute("UPDATE crash_case SET scenario = scenario || \'_\' || repeat, repeat = 0")');
+alter(many, 'db.execute("UPDATE crash_case SET verdict = \'PASS\' WHERE run_id = 1")');
+alter(many, "db.execute(\"UPDATE crash_case SET verdict = 'FAIL', reason = 'it fails' WHERE run_id = 2\")");
+const large = await serve('--db', many);
+
+test('every_rest_of_a_list_is_a_link_to_it', async () => {
+  const page = await openPage(chromium, 'about:blank');
+  for (const base of [server.base, large.base])
+    for (const view of [...views.map((one) => one.replace('/3', '/latest')), '/compare/1/latest']) {
+      await page.goto(base + view);
+      await settled(page);
+      const loose = await page.evaluate(() =>
+        [...document.querySelectorAll('body *')]
+          .filter((one) => !one.closest('a'))
+          .map((one) => [...one.childNodes].map((n) => (n.nodeType === 3 ? n.nodeValue : '')).join(''))
+          .filter((text) => /\band [\d,]+ more\b(?! frame| fact)/.test(text)),
+      );
+      same(loose, [], view);
+    }
+  await page.goto(`${large.base}/compare/1/2`);
+  await settled(page);
+  const fresh = page.locator('section', { has: page.locator('h2', { hasText: 'New failures' }) });
+  await fresh.getByRole('button', { name: 'show' }).click();
+  for (const [shown, left] of [
+    ['1–200', 'and 400 more'],
+    ['201–400', 'and 200 more'],
+    ['401–600', ''],
+  ]) {
+    await becomes(() => fresh.locator('tbody a').count(), 200, `as many as it says: ${shown}`);
+    await says(page, 'main', `${shown} of 600 cases`, 'which of them');
+    if (left) await fresh.getByRole('link', { name: left }).click();
+  }
+  same(await fresh.getByRole('link', { name: /more/ }).count(), 0, 'the end');
+  await fresh.getByRole('link', { name: 'the 400 before' }).click();
+  await says(page, 'main', '201–400 of 600 cases', 'and back');
+  await closePage(page);
+});
+
+test('nothing_moves_on_any_page_of_a_red_day', async () => {
+  for (const width of [1440, 390, 320]) {
+    const page = await openPage(chromium, 'about:blank', { viewport: { width, height: 844 }, fresh: true });
+    await page.addInitScript(() => {
+      let sum = 0;
+      new PerformanceObserver((list) => {
+        for (const shift of /** @type {any[]} */ (list.getEntries()))
+          if (!shift.hadRecentInput) sum += shift.value;
+        document.documentElement.dataset.shift = String(sum);
+      }).observe({ type: 'layout-shift', buffered: true });
+    });
+    for (const view of views.map((one) => one.replace('/3', '/latest'))) {
+      await page.goto(server.base + view);
+      await settled(page);
+      const [moved, wide] = await page.evaluate(() => [
+        Number(document.documentElement.dataset.shift ?? 0),
+        document.documentElement.scrollWidth,
+      ]);
+      check(moved <= 0.05, `${view}, ${width} px wide: layout shift ${moved}`);
+      check(wide <= width, `${view} is ${wide} px wide on ${width}`);
+    }
+    await closePage(page);
+  }
+});
+
+await runAll();
