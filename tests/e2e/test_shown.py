@@ -43,8 +43,8 @@ class Shown(e2e.Case):
 
     def serve(self, db, *words):
         """A server until the test ends: its process, address and token. It follows what others change."""
-        child = subprocess.Popen([e2e.PROGRAM, "serve", "--db", db, "--listen", "127.0.0.1:0", *words], stdout=subprocess.PIPE,
-                                 stderr=subprocess.DEVNULL, text=True)
+        child = subprocess.Popen([e2e.PROGRAM, "serve", "--db", db, "--totals", self.folder / "totals.db", "--listen", "127.0.0.1:0", *words],
+                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.addCleanup(child.stdout.close)
         self.addCleanup(child.wait)
         self.addCleanup(child.terminate)

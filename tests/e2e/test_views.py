@@ -38,8 +38,9 @@ class Views(e2e.Case):
         if not SEED.exists():
             raise e2e.unittest.SkipTest("seed_store is not built")
         subprocess.run([SEED, cls.db, str(RUNS), str(CASES), "0"], check=True, capture_output=True)
-        cls.server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", cls.db, "--listen", "127.0.0.1:0", "--allow-write"], stdout=subprocess.PIPE,
-                                      stderr=subprocess.DEVNULL, text=True)
+        cls.totals = ["--totals", folder / "totals.db"]  # not those that a stream left in the build folder
+        cls.server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", cls.db, *cls.totals, "--listen", "127.0.0.1:0", "--allow-write"],
+                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         line = cls.server.stdout.readline().strip()
         cls.url, _, cls.token = line.partition("/#token=")
 
@@ -217,7 +218,7 @@ class Views(e2e.Case):
 
     def test_figures_of_reports_follow_those_of_the_run(self):
         (self.folder / "senders.txt").write_text("app " + "a" * 32 + "\n", encoding="utf-8")
-        server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", self.db, "--listen", "127.0.0.1:0", "--collect", "--spool", self.folder / "spool",
+        server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", self.db, "--listen", "127.0.0.1:0", *self.totals, "--collect", "--spool", self.folder / "spool",
                                    "--senders", self.folder / "senders.txt"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         with server, contextlib.ExitStack() as last:
             last.callback(server.terminate)

@@ -68,50 +68,34 @@ for (const [name, path, text] of pages) {
     return opened;
   };
 
-  test(
-    `page_${name}`,
-    async () => {
-      const page = await visit();
-      await says(page, 'body', text, `"${text}" is not on the page`);
-      check(!(await page.locator('.state.bad').count()), 'the page shows a failure');
-      await shot(page, name);
-      same(page.complaints, [], 'complaints');
-    },
-    name,
-  );
-  test(
-    `axe_finds_nothing_on_${name}`,
-    async () => {
-      const page = await visit();
-      await showIn(page, WIDE, 'light');
-      await axeFindsNothing(page, 'light');
-      await showIn(page, NARROW, 'dark');
-      await axeFindsNothing(page, 'dark, narrow');
-    },
-    name,
-  );
-  test(
-    `dark_${name}_fits_360_pixels`,
-    async () => {
-      const page = await visit();
-      await showIn(page, NARROW, 'dark');
-      await fitsNarrow(page, name);
-      await shot(page, `${name}-360`);
-      await showIn(page, WIDE, 'dark');
-      await shot(page, `${name}-dark`);
-    },
-    name,
-  );
-  test(
-    `${name}_prints_whole_with_its_address_and_date`,
-    async () => {
-      const page = await visit();
-      await printsWhole(page, name, server.base + path);
-      await closePage(page);
-      opened = null;
-    },
-    name,
-  );
+  test(`page_${name}`, async () => {
+    const page = await visit();
+    await says(page, 'body', text, `"${text}" is not on the page`);
+    check(!(await page.locator('.state.bad').count()), 'the page shows a failure');
+    await shot(page, name);
+    same(page.complaints, [], 'complaints');
+  });
+  test(`axe_finds_nothing_on_${name}`, async () => {
+    const page = await visit();
+    await showIn(page, WIDE, 'light');
+    await axeFindsNothing(page, 'light');
+    await showIn(page, NARROW, 'dark');
+    await axeFindsNothing(page, 'dark, narrow');
+  });
+  test(`dark_${name}_fits_360_pixels`, async () => {
+    const page = await visit();
+    await showIn(page, NARROW, 'dark');
+    await fitsNarrow(page, name);
+    await shot(page, `${name}-360`);
+    await showIn(page, WIDE, 'dark');
+    await shot(page, `${name}-dark`);
+  });
+  test(`${name}_prints_whole_with_its_address_and_date`, async () => {
+    const page = await visit();
+    await printsWhole(page, name, server.base + path);
+    await closePage(page);
+    opened = null;
+  });
 }
 
 test('what_is_wrong_comes_first_and_each_count_is_a_link', async () => {

@@ -149,44 +149,36 @@ async function want(view) {
   return wanted.get(view);
 }
 
-test(
-  'a_file_shows_what_the_server_shows',
-  async () => {
-    const page = await openPage(chromium, file);
-    outside(page);
-    for (const [i, view] of views.entries()) {
-      // After a blank page, the browser opens the address like a link in an email.
-      if (i % 5 === 0) await page.goto('about:blank');
-      await page.goto(`${file}#${view}`);
-      const got = { ...(await shown(page)), title: await page.title() };
-      check(!(await page.locator('.state.bad').count()), `${view}: ${got.text}`);
-      same(got, await want(view), view);
-    }
-    same(page.complaints, [], 'complaints');
-    await closePage(page);
-  },
-  'views',
-);
+test('a_file_shows_what_the_server_shows', async () => {
+  const page = await openPage(chromium, file);
+  outside(page);
+  for (const [i, view] of views.entries()) {
+    // After a blank page, the browser opens the address like a link in an email.
+    if (i % 5 === 0) await page.goto('about:blank');
+    await page.goto(`${file}#${view}`);
+    const got = { ...(await shown(page)), title: await page.title() };
+    check(!(await page.locator('.state.bad').count()), `${view}: ${got.text}`);
+    same(got, await want(view), view);
+  }
+  same(page.complaints, [], 'complaints');
+  await closePage(page);
+});
 
-test(
-  'a_published_database_shows_what_the_server_shows',
-  async () => {
-    const page = await openPage(chromium, published.base);
-    for (const view of [
-      ...views.filter((each) => !each.includes('?')),
-      '/resolve',
-      '/runs/7',
-      '/runs/9/mismatches',
-      '/compare/3/9',
-    ]) {
-      await page.goto(published.base + view);
-      same({ ...(await shown(page)), title: await page.title() }, await want(view), view);
-    }
-    same(page.complaints, [], 'complaints');
-    await closePage(page);
-  },
-  'views',
-);
+test('a_published_database_shows_what_the_server_shows', async () => {
+  const page = await openPage(chromium, published.base);
+  for (const view of [
+    ...views.filter((each) => !each.includes('?')),
+    '/resolve',
+    '/runs/7',
+    '/runs/9/mismatches',
+    '/compare/3/9',
+  ]) {
+    await page.goto(published.base + view);
+    same({ ...(await shown(page)), title: await page.title() }, await want(view), view);
+  }
+  same(page.complaints, [], 'complaints');
+  await closePage(page);
+});
 
 test('links_inside_a_file_lead_to_what_it_holds', async () => {
   const page = await openPage(chromium, file);

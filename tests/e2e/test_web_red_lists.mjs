@@ -1,4 +1,4 @@
-// Lists of a red day: differences are its problems, the rest of a list is a link, and nothing moves while they load.
+// Lists of a red day: differences are its problems, the rest of a list is a link, and nothing moves.
 import {
   alter,
   becomes,
@@ -18,7 +18,8 @@ import {
 } from './web/world.mjs';
 
 const STEP = 'wrong step by UWOP';
-const ONE = `dump lacks a frame that offset:rtl has, where the truth is silent, in ntdll.dll (${STEP}_ALLOC_SMALL)`;
+const SILENT = 'offset:rtl has, where the truth is silent';
+const ONE = `dump lacks a frame that ${SILENT}, in ntdll.dll (${STEP}_ALLOC_SMALL)`;
 const TWO = `dump lacks a frame that ran, in victims.exe (${STEP}_SET_FPREG)`;
 const server = await serve('--db', seed('red.db', 3, 24, 480, 'red'));
 const chromium = await browser();

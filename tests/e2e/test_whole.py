@@ -406,6 +406,10 @@ class Whole(e2e.Case):
             GOLDEN.write_bytes(lzma.compress(json.dumps({**kept, **cls.said}, indent=0).encode(), preset=9))
         super().tearDownClass()
 
+    def setUp(self):
+        super().setUp()
+        (self.folder / "corpus").symlink_to(e2e.ROOT / "corpus")  # commands run here: nothing of this checkout's build folder is in what they say
+
     def seeded(self, name, *runs):
         db = self.folder / name
         for words_of in runs:
@@ -447,7 +451,7 @@ class Whole(e2e.Case):
         for number, row in enumerate(rows):
             with self.subTest(" ".join(row)[:80]):
                 argv = [word.replace("{dir}", str(self.folder)).replace("{soon}", day(30)).replace("{late}", day(400)) for word in row]
-                done = e2e.twinstack(*argv, *more, env={**ALONE, "PATH": str(self.folder), "TWINSTACK_CACHE": str(self.folder / "cache")})
+                done = e2e.twinstack(*argv, *more, env={**ALONE, "PATH": str(self.folder), "TWINSTACK_CACHE": str(self.folder / "cache")}, folder=self.folder)
                 said = self.replaced(done.stdout, live)
                 self.compare(f"{group} {number}: {' '.join(row)}", said)
                 self.compare(f"{group} {number}: exit {' '.join(row)}", f"{done.returncode}\n{self.replaced(done.stderr, live)}")
@@ -488,7 +492,7 @@ class Whole(e2e.Case):
         db = self.seeded("runs.db", ("3", "12", "0"))
         self.put("known.txt", KNOWN)
         server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", db, "--listen", "127.0.0.1:0", *SYMBOLS, "--known", self.folder / "known.txt", "--suite",
-                                   "corpus/reference"], cwd=e2e.ROOT, env={**e2e.os.environ, **ALONE}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                                   "corpus/reference"], cwd=self.folder, env={**e2e.os.environ, **ALONE}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.addCleanup(server.stdout.close)
         self.addCleanup(server.wait)
         self.addCleanup(server.terminate)
