@@ -180,7 +180,7 @@ STREAM = [
 # Results of other tools side by side, and a tool that answers nothing.
 SCORE = [("score", *RESULTS, "--badges", "{dir}/badges"), ("score", *RESULTS, "--html", "{dir}/score.html"), ("score", "--cmd", "/usr/bin/cat", "-k", "push", "--no-cache"),
          ("score", "--cmd", "/usr/bin/cat", "-k", "push", "--no-cache", "--details", "--junit", "-"), ("score", "--cmd", "/usr/bin/cat", "-k", "push", "--no-cache", "--json"),
-         ("score", "--cmd", "/usr/bin/cat", "-k", "nothing"), ("score",)]
+         ("score", "--cmd", "/usr/bin/cat", "-k", "no_such_case"), ("score",)]
 
 # What does not fit: most words that a verb refuses.
 REFUSED = [words(text) for text in """
@@ -236,7 +236,7 @@ db none --db {dir}/none.db
 db prune --db {dir}/none.db
 db prune --keep-runs 0 --db {dir}/none.db
 db merge --db {dir}/none.db
-db import none.db --db {dir}/none.db
+db import gone.db --db {dir}/none.db
 db publish --db {dir}/none.db
 regrade 1 2 --db {dir}/none.db
 review a b --db {dir}/none.db
