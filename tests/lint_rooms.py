@@ -1,4 +1,5 @@
-"""The graph of files of each room, and the check that it has no circle; the map of the rooms; and who sees the inside of one.
+"""The graph of files of each room, and the check that it has no circle; the map of the rooms; who sees the inside of one; and that a file
+has a name of its own.
 
 A node is a stem: x_posix.c and x_windows.c are both x.  X points to Y when X.c uses a function or an object that Y.c
 defines.  Files on a circle can only be read, tested and moved together.
@@ -8,7 +9,7 @@ import re
 
 ROOMS = ("analyze/*", "dashboard/*", "capture", "victims", "tests/lib", "tests/unit")
 # Headers that only these may include: files, or folders with all below them.
-INSIDE = {"capture/cap.h": ("capture/", "victims/harness/stops/", "victims/steps/", "victims/managed/stops.c", "tests/")}
+INSIDE = {"capture/cap.h": ("capture/", "victims/harness/stops/", "victims/steps/", "victims/managed/managed_stops.c", "tests/")}
 MAP = "analyze/README.md"
 # Rooms that still have circles.  This list only shrinks.
 NOT_YET = ()
@@ -159,9 +160,20 @@ def sees_inside(root):
             and f'#include "{header}"' in file.read_text(encoding="utf-8")]
 
 
+def same_names(root):
+    """One line for each base name that files of two rooms have: who looks for it opens the wrong one.  A page is called as what it
+    shows, a file of structs as what computes with them, and the formats are read alike."""
+    folders = {}
+    for file in sorted(f for top in ("analyze", "dashboard") for f in (root / top).rglob("*.[ch]") if "node_modules" not in f.parts):
+        folder = file.parent.relative_to(root).as_posix()
+        if folder not in ("dashboard/pages", "analyze/model"):
+            folders.setdefault(PLATFORM.sub("", file.stem), {})[re.sub(r"^(analyze/format)/.*", r"\1", folder)] = None
+    return [f"{' and '.join(found)} both have a file {stem}: give one its own name" for stem, found in folders.items() if len(found) > 1]
+
+
 def check(root, only):
     """The circles of all rooms, one line each, and what is wrong with the map; with ONLY, the circles of the rooms of those files."""
-    said = [] if only else sees_inside(root) + (wrong_in_map(root) if (root / MAP).exists() else [])
+    said = [] if only else sees_inside(root) + same_names(root) + (wrong_in_map(root) if (root / MAP).exists() else [])
     for pattern in ROOMS:
         for room in sorted(p for p in root.glob(pattern) if p.is_dir()):
             name = room.relative_to(root).as_posix()

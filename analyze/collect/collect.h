@@ -132,7 +132,7 @@ enum status collect_session_open(const struct collect_options *options,
 const char *const *collect_session_launcher(const struct collect_session *session);
 void collect_session_close(struct collect_session *session); /* NULL is fine */
 
-/* A walk at every instruction (format/record/steps.h) that was just made. */
+/* A walk at every instruction (format/record/record_steps.h) that was just made. */
 struct collected_steps {
     const char *variant, *program, *file; /* steps-VARIANT.exe, and the record that it left */
     const char **images;                  /* files of the modules that were loaded          */

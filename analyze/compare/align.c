@@ -26,7 +26,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
-#include "compare/names.h"
+#include "compare/same_names.h"
 
 /* The largest search, in cells, after the equal heads and ends of both sides are removed. */
 #define ALIGN_CELLS_MAX ((uint64_t)64 << 20)

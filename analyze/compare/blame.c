@@ -29,7 +29,7 @@
 #include "compare/blame_evidence.h"
 #include "compare/blame_poll.h"
 #include "compare/blame_voters.h"
-#include "compare/difference.h"
+#include "compare/mismatch.h"
 
 /* The same offset in another module: the module list is wrong, not the walk. */
 static bool is_other_module(const struct poll *p, uint32_t loser, uint32_t winners)

@@ -1,8 +1,8 @@
 /* See blame_evidence.h. */
 #include "compare/blame_evidence.h"
 
-#include "compare/difference.h"
-#include "compare/names.h"
+#include "compare/mismatch.h"
+#include "compare/same_names.h"
 
 enum {
     ROWS_APART_MAX = 16, /* the two frames of one place are in different rows, but close together */

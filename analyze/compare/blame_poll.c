@@ -3,8 +3,8 @@
 
 #include "compare/blame_evidence.h"
 #include "compare/blame_voters.h"
-#include "compare/difference.h"
-#include "compare/names.h"
+#include "compare/mismatch.h"
+#include "compare/same_names.h"
 
 static bool same_name(const struct frame *a, const struct frame *b)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "compare/difference.h"
+#include "compare/mismatch.h"
 
 uint32_t voter_parts(const struct table *t, uint32_t column)
 {

@@ -16,7 +16,7 @@
 #include "compare/cause_names.h"
 #include "compare/cause_shape.h"
 #include "compare/cause_step.h"
-#include "compare/names.h"
+#include "compare/same_names.h"
 
 static rule_fn *const rules[] = {
     because_stray_step,      because_own_symbols,      because_scan,

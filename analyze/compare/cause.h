@@ -2,7 +2,7 @@
 #ifndef COMPARE_CAUSE_H
 #define COMPARE_CAUSE_H
 
-#include "compare/difference.h"
+#include "compare/mismatch.h"
 
 /* Finds the cause: the first rule that holds, else CAUSE_UNEXPLAINED. The evidence lives in
  * KEEP. */

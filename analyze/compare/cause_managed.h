@@ -2,7 +2,7 @@
 #ifndef COMPARE_CAUSE_MANAGED_H
 #define COMPARE_CAUSE_MANAGED_H
 
-#include "compare/difference.h"
+#include "compare/mismatch.h"
 
 rule_fn because_no_token;
 rule_fn because_inlined_by_jit;

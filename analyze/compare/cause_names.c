@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "compare/blame_evidence.h"
 #include "compare/blame_voters.h"
-#include "compare/names.h"
+#include "compare/same_names.h"
 
 enum {
     LINES_ASKED_MAX = 64,

@@ -2,7 +2,7 @@
 #ifndef COMPARE_CAUSE_NAMES_H
 #define COMPARE_CAUSE_NAMES_H
 
-#include "compare/difference.h"
+#include "compare/mismatch.h"
 
 rule_fn because_own_symbols;
 rule_fn because_module_unloaded;

@@ -23,7 +23,7 @@
 
 #include "base/array.h"
 #include "base/limits.h"
-#include "compare/names.h"
+#include "compare/same_names.h"
 
 enum {
     CUT_NEIGHBOURS = 8, /* frames on each side of a cut that show which functions recur there */

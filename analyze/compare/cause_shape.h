@@ -2,7 +2,7 @@
 #ifndef COMPARE_CAUSE_SHAPE_H
 #define COMPARE_CAUSE_SHAPE_H
 
-#include "compare/difference.h"
+#include "compare/mismatch.h"
 
 rule_fn because_scan;
 rule_fn because_handler_context;

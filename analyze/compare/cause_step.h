@@ -2,7 +2,7 @@
 #ifndef COMPARE_CAUSE_STEP_H
 #define COMPARE_CAUSE_STEP_H
 
-#include "compare/difference.h"
+#include "compare/mismatch.h"
 
 /* "the walks part at main (a.exe!0x10), which dump leaves by UWOP_SET_FPREG, UWOP_PUSH_NONVOL": the
  * unwind codes that were undone there, the rarest first, and last those that the same walk undid

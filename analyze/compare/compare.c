@@ -1,6 +1,6 @@
 /* Judges a case: builds a table for each thread, marks every cell, and turns each difference
  * into a finding with a cause.  The rules are in compare.h, alignment in align.c, causes in
- * cause.c, figures in score.c, the verdict in verdict.c. */
+ * cause.c, figures in engine_score.c, the verdict in verdict.c. */
 #include "compare/compare.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "compare/blame.h"
 #include "compare/cause.h"
 #include "compare/cause_managed.h"
-#include "compare/score.h"
+#include "compare/engine_score.h"
 #include "compare/verdict.h"
 
 /* Consecutive findings between the same two columns with the same cause are merged: a stack that

@@ -16,7 +16,7 @@
 #define COMPARE_COMPARE_H
 
 #include "compare/input.h"
-#include "compare/names.h"
+#include "compare/same_names.h"
 
 /* Judges one case.  The result borrows the claims and the truth and lives in KEEP.
  * Fails: ERR_LIMIT too many claims; ERR_MEMORY. */

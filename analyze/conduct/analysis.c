@@ -13,7 +13,7 @@
 #include "engine/judges.h"
 #include "engine/return_slots.h"
 #include "format/record/record.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 static uint64_t time_of(const struct record *record, uint32_t stage, uint32_t walker)
 {

@@ -9,7 +9,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "conduct/analysis.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 enum { FILES_MAX = 64, SOURCE_MAX_BYTES = 256 << 10, SEALED_MAX_BYTES = 64 << 10 };
 

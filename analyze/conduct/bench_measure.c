@@ -7,7 +7,7 @@
 #include "conduct/judging.h"
 #include "conduct/measure.h"
 #include "store/store.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 struct session {
     const struct bench_request *request;

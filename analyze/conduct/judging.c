@@ -5,7 +5,7 @@
 
 #include "base/files.h"
 #include "collect/collect.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 /* Adds a folder that exists, once. */
 static void add_root(const char *root, const char **roots, uint32_t *count)

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "engine/dump_engine.h"
 #include "engine/offset.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 static const enum opened_role file_of[WAY_COUNT] = {
     [WAY_DUMP] = OPENED_DUMP, [WAY_TUNED] = OPENED_TUNED, [WAY_OFFSET] = OPENED_RECORD};

@@ -15,7 +15,7 @@
 #include "conduct/run_session.h"
 #include "model/command_line.h"
 #include "store/store.h"
-#include "study/difference.h"
+#include "study/run_difference.h"
 
 enum { RUN_FOLDERS_KEPT = 10 };
 

@@ -10,7 +10,7 @@
 #include "collect/collect.h"
 #include "study/acceptance.h"
 #include "study/runs.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 /* The request.  Texts are borrowed for the whole session. */
 struct run_request {

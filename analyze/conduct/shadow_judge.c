@@ -15,9 +15,9 @@
 #include "format/minidump/minidump.h"
 #include "format/pe/pe.h"
 #include "format/record/record.h"
-#include "stream/report.h"
-#include "stream/shadow.h"
-#include "symbol/store.h"
+#include "stream/queued_report.h"
+#include "stream/shadow_result.h"
+#include "symbol/symbol_store.h"
 
 enum { CAUSE_BYTES_MAX = 160 };
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "format/pe/pe.h"
-#include "symbol/breakpad.h"
-#include "symbol/store.h"
+#include "symbol/breakpad_export.h"
+#include "symbol/symbol_store.h"
 #include "unwind/tables.h"
 
 enum { OVERLAPS_MAX = 4 }; /* most modules that may overlap in a damaged or foreign list */

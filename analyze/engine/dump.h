@@ -13,7 +13,7 @@
 #include "model/stack.h"
 #include "unwind/unwind.h"
 
-struct symbol_store; /* symbol/store.h */
+struct symbol_store; /* symbol/symbol_store.h */
 struct dump_session; /* lives in the arena it was opened with; release it with dump_close() */
 
 /* Opens PATH. SYMBOLS is borrowed and may be NULL: then no image or PDB is used. Fails like

@@ -6,7 +6,7 @@
 #include "engine/dump_evidence.h"
 #include "engine/frame_class.h"
 #include "engine/judge.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 static bool available(const struct engine *self, const struct engine_input *in, const char **why)
 {

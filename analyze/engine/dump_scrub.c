@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "engine/dump.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 enum {
     HEADER_BYTES = 32,

@@ -13,7 +13,7 @@
 #include "model/result.h"
 #include "model/stack.h"
 
-struct symbol_store; /* symbol/store.h */
+struct symbol_store; /* symbol/symbol_store.h */
 struct judge_pool;   /* engine/judge_pool.h */
 
 struct engine_input {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 static bool starts_with(const char *text, size_t length, const char *start)
 {

@@ -8,7 +8,7 @@
 #include "engine/frame_class.h"
 #include "engine/judge.h"
 #include "stacks/claims.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 /* What our own form states besides stacks. */
 static enum status read_members(const char *text, size_t bytes, struct arena *keep,

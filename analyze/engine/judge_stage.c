@@ -7,7 +7,7 @@
 #include "engine/judge.h"
 #include "engine/judge_pool.h"
 #include "format/pdb/pdb.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 static enum status write_staged(const struct judge_stage *stage, const char *name, const void *data,
                                 size_t bytes, struct arena *keep, struct fault *fault)

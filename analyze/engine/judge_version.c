@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/process.h"
 #include "engine/judge.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 enum { VERSION_BYTES_MAX = 512 };
 

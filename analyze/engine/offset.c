@@ -7,7 +7,7 @@
 #include "engine/frame_class.h"
 #include "format/context/registers.h"
 #include "format/record/record.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 static bool always_available(const struct engine *self, const struct engine_input *in,
                              const char **why)

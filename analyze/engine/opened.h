@@ -7,7 +7,7 @@
 #include "format/record/record.h"
 #include "model/case.h"
 
-struct symbol_store; /* symbol/store.h */
+struct symbol_store; /* symbol/symbol_store.h */
 
 enum opened_role { OPENED_RECORD, OPENED_DUMP, OPENED_TUNED, OPENED_ROLES };
 

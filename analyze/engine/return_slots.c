@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "format/context/registers.h"
-#include "unwind/process.h"
+#include "unwind/dead_process.h"
 
 enum { CHUNK_BYTES = 4096 };
 

@@ -1,4 +1,4 @@
-/* States of a walk at every instruction as drafts of the reference suite: see steps.h. */
+/* States of a walk at every instruction as drafts of the reference suite: see steps_score.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #define ENGINE_STEPS_SESSION_H
 
 #include "base/files.h"
-#include "base/walk.h"
-#include "engine/steps.h"
+#include "base/walk_compare.h"
+#include "engine/steps_score.h"
 #include "format/pe/pe.h"
 
 enum { STEPS_WORD_BYTES = 8 }; /* of the stack bytes of a draft */

@@ -6,7 +6,7 @@
 #include "base/fault.h"
 #include "library/twinstack.h"
 #include "model/stack.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 struct twinstack_symbols {
     struct symbol_store *store;

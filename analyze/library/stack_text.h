@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "model/stack.h"
 #include "stacks/stack_input.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 /* Cached facts about a text: names and files recur within a batch. */
 struct text_fact {

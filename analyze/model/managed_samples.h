@@ -1,6 +1,6 @@
 /* How many stacks of managed code each way to walk got right, by what the stopped thread was doing.
- * managed-stops (victims/managed/stops.c) measures it, tests/bench/bench_managed.py keeps what it
- * measured, and a run that finds this notes one row of its environment per phase:
+ * managed-stops (victims/managed/managed_stops.c) measures it, tests/bench/bench_managed.py keeps
+ * what it measured, and a run that finds this notes one row of its environment per phase:
  *
  *     managed stacks: throws   plain 934/1000 (66r), seeded 979/1000 (21r), copy 1000/1000
  */

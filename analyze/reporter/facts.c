@@ -6,11 +6,11 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/limits.h"
-#include "compare/names.h"
+#include "compare/same_names.h"
 #include "engine/dump.h"
 #include "format/pe/pe.h"
-#include "symbol/store.h"
-#include "unwind/process.h"
+#include "symbol/symbol_store.h"
+#include "unwind/dead_process.h"
 
 /* ---- the stack ---------------------------------------------------------------------------- */
 

@@ -9,8 +9,8 @@
 
 struct dump_session;   /* engine/dump.h */
 struct registers;      /* format/context/registers.h */
-struct symbol_store;   /* symbol/store.h */
-struct unwind_process; /* unwind/process.h */
+struct symbol_store;   /* symbol/symbol_store.h */
+struct unwind_process; /* unwind/dead_process.h */
 
 struct crash_facts {
     struct arena *keep;

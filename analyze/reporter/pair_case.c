@@ -4,8 +4,8 @@
 #include "conduct/analysis.h"
 #include "engine/dump.h"
 #include "engine/engines.h"
-#include "reporter/judge.h"
-#include "symbol/store.h"
+#include "reporter/pair_judge.h"
+#include "symbol/symbol_store.h"
 
 /* ---- stacks ------------------------------------------------------------------------------- */
 

@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "reporter/judge.h"
-#include "symbol/store.h"
+#include "reporter/pair_judge.h"
+#include "symbol/symbol_store.h"
 
 const char *reporter_verdict_name(enum reporter_verdict verdict)
 {

@@ -14,7 +14,7 @@
 
 struct pair; /* reporter/pairs.h */
 struct pairs;
-struct symbol_store; /* symbol/store.h */
+struct symbol_store; /* symbol/symbol_store.h */
 
 enum reporter_verdict {
     REPORTER_SOUND,

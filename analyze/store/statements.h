@@ -165,7 +165,7 @@ enum status store_count_verdict(struct store *store, uint64_t run_id, const char
 /* Adds median(x) to the functions of DB; returns a code of SQLite (median.c). */
 int store_add_median(sqlite3 *db);
 
-/* Adds up a run that has ended (figures.c); and, after an upgrade, all runs without sums. */
+/* Adds up a run that has ended (run_sums.c); and, after an upgrade, all runs without sums. */
 enum status store_sum_run(struct store *store, uint64_t run_id, struct fault *fault);
 enum status store_sum_missing(struct store *store, struct fault *fault);
 

@@ -9,7 +9,7 @@
 #include "compare/signature_tally.h"
 #include "stacks/notation.h"
 #include "stacks/stack_input.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 /* Neither form states whose code a frame is: system modules are known by name, and of stacks with
  * names all others count as the program's own. */

@@ -8,7 +8,7 @@
 #include "stacks/stack_raw.h"
 #include "stream/count.h"
 #include "stream/count_modules.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 enum {
     GENERATION_STACKS = 1 << 17,

@@ -9,7 +9,7 @@
 #ifndef STREAM_GATHER_H
 #define STREAM_GATHER_H
 
-#include "stream/report.h"
+#include "stream/queued_report.h"
 
 enum { GATHER_MS = 50 };
 

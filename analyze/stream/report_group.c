@@ -1,10 +1,10 @@
-/* Small reports that go together: see report.h. */
+/* Small reports that go together: see queued_report.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "stream/report.h"
+#include "stream/queued_report.h"
 
 enum { HASH_DIGITS = 32, NUMBER_DIGITS = 20 };
 

@@ -1,10 +1,11 @@
-/* Records that are larger than a message: their bytes are items of the queue. See report.h. */
+/* Records that are larger than a message: their bytes are items of the queue. See queued_report.h.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "capture/record.h"
-#include "stream/report.h"
+#include "stream/queued_report.h"
 
 /* The name of part N: that of a report and of its bytes, so that no other report has it. */
 static void part_name(const struct report *report, uint32_t n, char out[QUEUE_ID_BYTES])

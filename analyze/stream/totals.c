@@ -25,7 +25,7 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "stream/report.h"
+#include "stream/queued_report.h"
 #include "stream/totals_days.h"
 #include "stream/totals_file.h"
 

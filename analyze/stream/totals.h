@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "stream/partial.h"
-#include "stream/shadow.h"
+#include "stream/shadow_result.h"
 #include "stream/slice.h"
 
 enum { TOTALS_DAYS_KEPT = 8, TOTALS_SHADOW_KEPT = 100000 };

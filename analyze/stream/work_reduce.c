@@ -1,6 +1,6 @@
 /* The reducer: partial results into totals. See work.h. */
 #include "stream/partial.h"
-#include "stream/shadow.h"
+#include "stream/shadow_result.h"
 #include "stream/slice.h"
 #include "stream/totals.h"
 #include "stream/work_round.h"

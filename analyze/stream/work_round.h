@@ -3,7 +3,7 @@
 #define STREAM_WORK_ROUND_H
 
 #include "stream/partial.h"
-#include "stream/report.h"
+#include "stream/queued_report.h"
 #include "stream/work_hold.h"
 
 /* One round: what was taken at once. */

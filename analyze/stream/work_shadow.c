@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "stream/report.h"
-#include "stream/shadow.h"
+#include "stream/queued_report.h"
+#include "stream/shadow_result.h"
 #include "stream/work_round.h"
 
 enum { WAIT_MS = 20 };

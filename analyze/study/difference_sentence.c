@@ -1,4 +1,4 @@
-/* Says in one sentence what differs between two runs: see difference.h. */
+/* Says in one sentence what differs between two runs: see run_difference.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "study/difference.h"
+#include "study/run_difference.h"
 
 struct sentence {
     char *text; /* of DIFFERENCE_SENTENCE_BYTES */

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "model/lane.h"
-#include "study/difference.h"
+#include "study/run_difference.h"
 
 /* Shares are 0..1; NaN: not asked for. */
 struct gate_request {

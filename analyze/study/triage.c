@@ -10,7 +10,7 @@
 #include "compare/run_diff.h"
 #include "store/store.h"
 #include "study/accuracy.h"
-#include "study/difference.h"
+#include "study/run_difference.h"
 
 static const struct {
     const char *name, *phrase;

@@ -1,9 +1,9 @@
-/* A result beside an older one: see result.h. */
+/* A result beside an older one: see result_file.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "suite/result.h"
+#include "suite/result_file.h"
 
 /* The outcome of each id, then. */
 struct then {

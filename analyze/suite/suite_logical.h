@@ -4,7 +4,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "base/walk.h"
+#include "base/walk_compare.h"
 #include "suite/suite.h"
 
 /* Reads one frame of an address. Fails: ERR_MALFORMED, ERR_LIMIT, ERR_MEMORY. */

@@ -1,5 +1,5 @@
-/* All the names that a PDB gives one piece of code; see store.h. Identical-code folding merges
- * several functions into one, and a stack shows only one of their names. */
+/* All the names that a PDB gives one piece of code; see symbol_store.h. Identical-code folding
+ * merges several functions into one, and a stack shows only one of their names. */
 #include <string.h>
 
 #include "format/pdb/pdb.h"

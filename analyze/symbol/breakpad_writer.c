@@ -1,6 +1,6 @@
-/* See breakpad.h. The numbered lists of files and inlined functions precede the functions
+/* See breakpad_export.h. The numbered lists of files and inlined functions precede the functions
  * that refer to them, so the functions are written to memory first. */
-#include "symbol/breakpad.h"
+#include "symbol/breakpad_export.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

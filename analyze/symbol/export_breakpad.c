@@ -1,9 +1,9 @@
-/* A PDB, or an image without one, as a Breakpad symbol file; see breakpad.h. */
+/* A PDB, or an image without one, as a Breakpad symbol file; see breakpad_export.h. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/limits.h"
-#include "symbol/breakpad.h"
+#include "symbol/breakpad_export.h"
 #include "symbol/exporter.h"
 #include "symbol/symbol_object.h"
 

@@ -1,4 +1,4 @@
-/* Looks up one offset in an image without a PDB; see object.h. */
+/* Looks up one offset in an image without a PDB; see image_names.h. */
 #include <stdlib.h>
 #include <string.h>
 

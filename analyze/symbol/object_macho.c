@@ -1,5 +1,5 @@
 /* The debug map of a Mach-O image: where each function of each object file lies. The objects and
- * archives are searched among the named files by the end of their paths; see object.h. */
+ * archives are searched among the named files by the end of their paths; see image_names.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "symbol/index_pieces.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 struct pdb_known {
     struct piece_worker worker; /* its names serve all questions, also those without pieces */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "format/pdb/pdb.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 struct pdb_lookup;
 

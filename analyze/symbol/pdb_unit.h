@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/limits.h"
 #include "format/pdb/lines.h"
-#include "format/pdb/module.h"
+#include "format/pdb/pdb_module.h"
 
 /* What is kept of each procedure; the rest is read again from its record. */
 struct unit_code {

@@ -3,7 +3,7 @@
 #ifndef SYMBOL_PIECES_H
 #define SYMBOL_PIECES_H
 
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 /* Offsets from the image's base. */
 struct code_piece {

@@ -1,4 +1,4 @@
-/* From physical frames to logical ones; see symbol_resolve_stack() in store.h. */
+/* From physical frames to logical ones; see symbol_resolve_stack() in symbol_store.h. */
 #include <string.h>
 
 #include "symbol/store_lookup.h"

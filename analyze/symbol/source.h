@@ -11,7 +11,7 @@
 
 #include "base/files.h"
 #include "base/thread.h"
-#include "symbol/object.h"
+#include "symbol/image_names.h"
 #include "symbol/symbol_index.h"
 
 struct json;

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "symbol/breakpad.h"
+#include "symbol/breakpad_export.h"
 #include "symbol/store_find.h"
 #include "symbol/store_lookup.h"
 

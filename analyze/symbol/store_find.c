@@ -1,5 +1,6 @@
 /* Finds the files for a module: in symbol-server folders by path, in plain folders and single files
- * by the identity inside the files; see store.h. Every kind of file is searched in the same way.
+ * by the identity inside the files; see symbol_store.h. Every kind of file is searched in the same
+ * way.
  *
  * A module with an identity gets the file that has it, or none; the name of a file proves nothing.
  * A module of which only the name is known gets the file of that name if there is one build of it.

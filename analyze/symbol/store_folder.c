@@ -1,4 +1,4 @@
-/* Folders with the layout of a symbol server; see store.h. */
+/* Folders with the layout of a symbol server; see symbol_store.h. */
 #include <string.h>
 
 #include "base/array.h"

@@ -1,4 +1,4 @@
-/* Lists the files of plain folders, and single files, by their contents; see store.h. */
+/* Lists the files of plain folders, and single files, by their contents; see symbol_store.h. */
 #include <stdlib.h>
 #include <string.h>
 

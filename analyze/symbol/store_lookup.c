@@ -1,4 +1,4 @@
-/* One address asked of the files of a module; see store.h. */
+/* One address asked of the files of a module; see symbol_store.h. */
 #include <stdlib.h>
 #include <string.h>
 

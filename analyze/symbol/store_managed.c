@@ -1,5 +1,5 @@
 /* Managed modules: names from the image's metadata, lines from a portable PDB, which is a file or
- * in the image; see store.h. */
+ * in the image; see symbol_store.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* What the user named: single files, whether a module could be theirs, and what was not used; see
- * store.h. */
+ * symbol_store.h. */
 #include <string.h>
 
 #include "base/text.h"

@@ -1,6 +1,6 @@
 /* What a symbol store holds. Besides its files only the rows of kinds include this.
  *
- *   store.c          opening, binding, the table of modules
+ *   symbol_store.c          opening, binding, the table of modules
  *   source*.c        kinds of files, see source.h
  *   store_find.c     roots: which file answers for an identity or a name
  *   store_folder.c   folders with the layout of a symbol server
@@ -21,13 +21,13 @@
 #include "base/thread.h"
 #include "format/pdb/pdb.h"
 #include "format/pe/pe.h"
-#include "format/portable_pdb/managed.h"
+#include "format/portable_pdb/managed_image.h"
 #include "symbol/csv.h"
-#include "symbol/object.h"
+#include "symbol/image_names.h"
 #include "symbol/pdb_lookup.h"
 #include "symbol/source.h"
-#include "symbol/store.h"
 #include "symbol/symbol_index.h"
+#include "symbol/symbol_store.h"
 
 enum {
     STORE_MODULES_MAX =

@@ -14,7 +14,7 @@
 #include "base/files.h"
 #include "format/pdb/pdb.h"
 #include "symbol/pieces.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 struct symbol_index;
 

@@ -1,6 +1,6 @@
 /* What the files of symbol_object share; no other file includes this.
  *
- *   object.c          opening: which files belong to an image
+ *   image_names.c          opening: which files belong to an image
  *   object_files.c    mapping a file of the image, opening its DWARF, and its symbols
  *   object_macho.c    the debug map of a Mach-O image
  *   object_lookup.c   what is known about one offset */
@@ -8,7 +8,7 @@
 #define SYMBOL_SYMBOL_OBJECT_H
 
 #include "base/files.h"
-#include "symbol/object.h"
+#include "symbol/image_names.h"
 
 enum {
     OBJECT_FILES_MAX = 4096,    /* files that one image may need */

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "unwind/process.h"
+#include "unwind/dead_process.h"
 
 enum arm64_op {
     ARM64_ALLOC,     /* bytes                                     */

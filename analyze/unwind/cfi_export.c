@@ -1,7 +1,7 @@
 /* See cfi_export.h. The x64 unwind codes describe each instruction of the prologue. Read backwards,
  * they give the location of the caller's frame and registers after each instruction. */
 #include "unwind/cfi_export.h"
-#include "unwind/process.h"
+#include "unwind/dead_process.h"
 
 #include <inttypes.h>
 #include <string.h>

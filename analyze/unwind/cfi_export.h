@@ -19,7 +19,7 @@ uint32_t unwind_export_cfi(const struct pe *pe, FILE *out);
  * frame needs an expression, and signal frames, are left out. */
 uint32_t unwind_export_dwarf(const struct object_file *file, enum object_arch arch, FILE *out);
 
-struct unwind_process; /* unwind/process.h */
+struct unwind_process; /* unwind/dead_process.h */
 /* PROCESS: reads the image by rva. Returns how many functions were written. */
 uint32_t unwind_export_arm64(const struct unwind_process *process, const struct pe *pe, FILE *out);
 

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "unwind/arm64_info.h"
 #include "unwind/cfi_export.h"
-#include "unwind/process.h"
+#include "unwind/dead_process.h"
 
 enum { ROW_BYTES = 8, REGISTERS = 31, FP = 29, LR = 30, SP = 31 };
 

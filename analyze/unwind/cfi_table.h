@@ -7,7 +7,7 @@
 
 #include "format/dwarf/cfi.h"
 #include "format/object/object.h"
-#include "unwind/process.h"
+#include "unwind/dead_process.h"
 
 struct cfi_table;
 

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "unwind/process.h"
+#include "unwind/dead_process.h"
 
 enum {
     PROGRAM_STACK_MAX = 32,

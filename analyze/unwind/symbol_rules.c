@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "format/breakpad/breakpad.h"
-#include "format/pdb/module.h"
+#include "format/pdb/pdb_module.h"
 #include "unwind/cfi_step.h"
 #include "unwind/frame_program.h"
 

@@ -2,7 +2,7 @@
 #ifndef UNWIND_TABLES_H
 #define UNWIND_TABLES_H
 
-#include "unwind/process.h"
+#include "unwind/dead_process.h"
 
 /* Shared by all walks of one process: see struct unwind_process.  Lives in KEEP.  NULL: no
  * memory. */

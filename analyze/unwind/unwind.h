@@ -12,7 +12,7 @@
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
 
-#include "unwind/process.h"
+#include "unwind/dead_process.h"
 
 /* Walks from START, whose pc is of KIND. A walk that ends early is not a fault: see stop. Fails:
  * ERR_UNSUPPORTED no unwinder for that processor; ERR_MEMORY. */

@@ -2,7 +2,7 @@
 #ifndef UNWIND_WALKER_H
 #define UNWIND_WALKER_H
 
-#include "unwind/process.h"
+#include "unwind/dead_process.h"
 
 /* One walk in progress. */
 struct unwind_walker {

@@ -7,7 +7,7 @@
 #include "unwind/x64.h"
 
 #include "base/limits.h"
-#include "format/pdb/module.h"
+#include "format/pdb/pdb_module.h"
 #include "unwind/symbol_rules.h"
 #include "unwind/tables.h"
 #include "unwind/x64_epilogue.h"

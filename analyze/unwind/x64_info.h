@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "unwind/process.h"
+#include "unwind/dead_process.h"
 
 enum x64_op {
     X64_PUSH_NONVOL = 0,

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "format/breakpad/breakpad.h"
-#include "format/pdb/module.h"
 #include "format/pdb/pdb.h"
+#include "format/pdb/pdb_module.h"
 #include "unwind/symbol_rules.h"
 
 enum { WINDOW_BYTES = 32 };

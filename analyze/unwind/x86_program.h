@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "unwind/process.h"
+#include "unwind/dead_process.h"
 
 struct x86_frame_constants {
     uint32_t ra_search_va; /* where the search for the return address starts */

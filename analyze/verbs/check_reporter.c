@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "report/sheet.h"
 #include "verbs/check_reporter_run.h"
-#include "verbs/stored.h"
+#include "verbs/open_store.h"
 #include "verbs/terminal.h"
 #include "verbs/verb.h"
 

@@ -17,7 +17,7 @@
 #include "store/archive.h"
 #include "study/run_keep.h"
 #include "verbs/case_import.h"
-#include "verbs/stored.h"
+#include "verbs/open_store.h"
 
 /* What was missing is a fact of the run: it decides how many pairs could be judged. */
 static bool add_missing(const struct reporter_result *result, struct arena *keep,

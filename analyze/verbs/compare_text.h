@@ -3,7 +3,7 @@
 #define VERBS_COMPARE_TEXT_H
 
 #include "report/sheet.h"
-#include "study/difference.h"
+#include "study/run_difference.h"
 
 /* What --only asks for. */
 struct compare_only {

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "fetch/fetch.h"
 #include "library/twinstack.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 static void print_progress(const struct fetch_event *event)
 {

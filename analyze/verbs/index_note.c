@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "report/words.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 void index_note(uint32_t count, uint64_t ns)
 {

@@ -9,7 +9,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "suite/result_page.h"
-#include "verbs/stored.h"
+#include "verbs/open_store.h"
 
 static void warn_elsewhere(const struct matrix *matrix)
 {

@@ -2,7 +2,7 @@
 #ifndef VERBS_SCORE_TEXT_H
 #define VERBS_SCORE_TEXT_H
 
-#include "suite/result.h"
+#include "suite/result_file.h"
 
 /* COMMAND, FOLDER: as they were given, for the command that repeats a case; FOLDER: NULL: not
  * given. DETAILS: a row per position, and every case that is not right. */

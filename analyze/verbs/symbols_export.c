@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "format/pe/pe.h"
-#include "symbol/breakpad.h"
+#include "symbol/breakpad_export.h"
 #include "symbol/source.h"
 #include "unwind/cfi_export.h"
 

@@ -13,7 +13,7 @@
 #include "fetch/fetch.h"
 #include "format/minidump/minidump.h"
 #include "stacks/stack_input.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 /* The modules that state an identity, each once. */
 struct wanted {

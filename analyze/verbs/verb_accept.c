@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "study/problem.h"
 #include "verbs/common.h"
-#include "verbs/stored.h"
+#include "verbs/open_store.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
 

@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "verbs/common.h"
-#include "verbs/stored.h"
+#include "verbs/open_store.h"
 #include "verbs/verbs.h"
 
 struct baseline_options {

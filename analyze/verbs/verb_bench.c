@@ -14,7 +14,7 @@
 #include "verbs/common.h"
 #include "verbs/harness.h"
 #include "verbs/index_note.h"
-#include "verbs/stored.h"
+#include "verbs/open_store.h"
 #include "verbs/verbs.h"
 
 struct bench_options {

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "study/difference.h"
+#include "study/run_difference.h"
 #include "verbs/common.h"
 #include "verbs/compare_text.h"
 #include "verbs/figures_text.h"
-#include "verbs/stored.h"
+#include "verbs/open_store.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
 

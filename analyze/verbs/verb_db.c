@@ -11,7 +11,7 @@
 #include "report/words.h"
 #include "study/merge.h"
 #include "verbs/common.h"
-#include "verbs/stored.h"
+#include "verbs/open_store.h"
 #include "verbs/verbs.h"
 
 struct db_options {

@@ -13,7 +13,7 @@
 #include "study/runs.h"
 #include "verbs/common.h"
 #include "verbs/harness.h"
-#include "verbs/stored.h"
+#include "verbs/open_store.h"
 #include "verbs/verbs.h"
 
 enum finding_state { FOUND, OPTIONAL, MISSING };

@@ -12,7 +12,7 @@
 #include "verbs/common.h"
 #include "verbs/figures_text.h"
 #include "verbs/nearest.h"
-#include "verbs/stored.h"
+#include "verbs/open_store.h"
 #include "verbs/verbs.h"
 
 struct gate_options {

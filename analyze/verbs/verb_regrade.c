@@ -9,7 +9,7 @@
 #include "fetch/fetch.h"
 #include "verbs/common.h"
 #include "verbs/fetch_options.h"
-#include "verbs/stored.h"
+#include "verbs/open_store.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
 

@@ -5,7 +5,7 @@
 #include "report/badge.h"
 #include "server/offline_file.h"
 #include "verbs/common.h"
-#include "verbs/stored.h"
+#include "verbs/open_store.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
 

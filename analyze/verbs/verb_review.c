@@ -10,7 +10,7 @@
 #include "report/words.h"
 #include "study/acceptance.h"
 #include "verbs/common.h"
-#include "verbs/stored.h"
+#include "verbs/open_store.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
 

@@ -14,7 +14,7 @@
 #include "verbs/common.h"
 #include "verbs/fetch_options.h"
 #include "verbs/harness.h"
-#include "verbs/stored.h"
+#include "verbs/open_store.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
 

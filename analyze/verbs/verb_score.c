@@ -11,9 +11,9 @@
 #include "collect/collect.h"
 #include "conduct/run_facts.h"
 #include "verbs/common.h"
+#include "verbs/open_store.h"
 #include "verbs/score_page.h"
 #include "verbs/score_text.h"
-#include "verbs/stored.h"
 #include "verbs/verbs.h"
 
 enum { MIB = 1 << 20 };

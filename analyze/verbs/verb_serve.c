@@ -10,7 +10,7 @@
 #include "server/server.h"
 #include "verbs/common.h"
 #include "verbs/fetch_options.h"
-#include "verbs/stored.h"
+#include "verbs/open_store.h"
 #include "verbs/verbs.h"
 
 struct serve_words {

@@ -10,11 +10,11 @@
 #include "base/process.h"
 #include "model/names.h"
 #include "study/signatures.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "verbs/common.h"
 #include "verbs/fetch_options.h"
 #include "verbs/index_note.h"
-#include "verbs/stored.h"
+#include "verbs/open_store.h"
 #include "verbs/terminal.h"
 #include "verbs/verbs.h"
 

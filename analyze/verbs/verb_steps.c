@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/process.h"
-#include "engine/steps.h"
+#include "engine/steps_score.h"
 #include "verbs/common.h"
 #include "verbs/fetch_options.h"
 #include "verbs/harness.h"

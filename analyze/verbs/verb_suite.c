@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "engine/dump_scrub.h"
-#include "engine/steps.h"
+#include "engine/steps_score.h"
 #include "suite/suite_add.h"
 #include "suite/suite_make.h"
 #include "verbs/common.h"

@@ -14,7 +14,7 @@
 #include "stream/totals.h"
 #include "stream/work.h"
 #include "study/work_metrics.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "verbs/common.h"
 #include "verbs/fetch_options.h"
 #include "verbs/figures_text.h"

@@ -13,7 +13,7 @@
 #include "capture/profiler/profiler.h"
 
 #include "capture/profiler/clr.h"
-#include "capture/profiler/types.h"
+#include "capture/profiler/type_arguments.h"
 
 enum {
     THREADS = 512,

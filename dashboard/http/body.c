@@ -5,7 +5,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "http/answer.h"
+#include "http/response.h"
 #include "http/state.h"
 
 /* Reads Content-Length.  False, and answered: it is missing or is not one plain number. */

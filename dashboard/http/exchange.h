@@ -1,7 +1,7 @@
 /* One request and its answer.
  *
  * A handler gets a struct exchange, reads the request through it, and answers exactly once
- * through one of the functions of answer.h. */
+ * through one of the functions of response.h. */
 #ifndef HTTP_EXCHANGE_H
 #define HTTP_EXCHANGE_H
 
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "http/query.h"
+#include "http/query_string.h"
 
 struct dashboard;
 struct route;

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "http/answer.h"
+#include "http/response.h"
 #include "http/state.h"
-#include "inbox/collect.h"
+#include "inbox/reports_inbox.h"
 #include "stream/totals.h"
-#include "study/shadow.h"
+#include "study/shadow_json.h"
 
 enum { TOP_DEFAULT = 50, TOP_MOST = 500 };
 

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "http/answer.h"
-#include "http/cache.h"
+#include "http/response.h"
+#include "http/response_cache.h"
 #include "http/state.h"
-#include "pages/figures.h"
-#include "pages/input.h"
+#include "pages/asked.h"
+#include "pages/badges.h"
 #include "pages/shown.h"
 #include "pages/stores.h"
 #include "pages/summed.h"

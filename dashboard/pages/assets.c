@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "http/answer.h"
+#include "http/response.h"
 #include "http/route.h"
 #include "web/web.h"
 

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "pages/input.h"
+#include "pages/asked.h"
 #include "pages/rows.h"
 #include "pages/trend.h"
 #include "study/triage.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "pages/input.h"
+#include "pages/asked.h"
 
 /* Rows that a page shows; the counts are true whatever they are. */
 enum { CHANGES_SHOWN = 200 };

@@ -3,7 +3,7 @@
 #define PAGES_COMPARE_H
 
 #include "pages/view.h"
-#include "study/difference.h"
+#include "study/run_difference.h"
 
 /* Two runs, and what differs.  The difference borrows the runs. */
 struct view_compared {

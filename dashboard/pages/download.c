@@ -10,9 +10,9 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "http/answer.h"
+#include "http/response.h"
 #include "http/state.h"
-#include "pages/input.h"
+#include "pages/asked.h"
 #include "pages/stores.h"
 
 static bool parse_number(const char *text, size_t bytes, uint64_t *out)

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "http/answer.h"
 #include "http/exchange.h"
+#include "http/response.h"
 #include "http/state.h"
 #include "pages/stores.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "pages/input.h"
+#include "pages/asked.h"
 #include "pages/rows.h"
 
 static const struct frame_evidence *evidence_of(const struct stack *stack, uint32_t index)

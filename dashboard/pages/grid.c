@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "pages/input.h"
+#include "pages/asked.h"
 #include "study/triage.h"
 
 /* Different names in alphabetical order. */

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "pages/input.h"
+#include "pages/asked.h"
 #include "pages/rows.h"
 #include "study/acceptance.h"
 #include "study/run_document.h"

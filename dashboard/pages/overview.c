@@ -4,8 +4,8 @@
 #include <inttypes.h>
 
 #include "base/array.h"
+#include "pages/asked.h"
 #include "pages/compare.h"
-#include "pages/input.h"
 #include "pages/runs.h"
 #include "pages/trend.h"
 #include "study/accuracy.h"

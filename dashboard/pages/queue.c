@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "pages/input.h"
+#include "pages/asked.h"
 #include "pages/rows.h"
 #include "study/problem.h"
 

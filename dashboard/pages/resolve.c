@@ -12,14 +12,14 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "engine/dump_engine.h"
-#include "http/answer.h"
 #include "http/body.h"
+#include "http/response.h"
 #include "http/secret.h"
 #include "http/state.h"
-#include "pages/upload.h"
+#include "pages/sent_files.h"
 #include "stacks/stack_input.h"
 #include "symbol/source.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 enum { RESOLVE_STACKS_MAX = 256, RESOLVE_MAX_MS = 30 * 1000 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "pages/input.h"
+#include "pages/asked.h"
 #include "study/run_document.h"
 #include "study/summary.h"
 

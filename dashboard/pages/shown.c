@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "pages/figures.h"
+#include "pages/badges.h"
 #include "pages/table.h"
 #include "study/triage.h"
 

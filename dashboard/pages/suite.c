@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "http/answer.h"
-#include "http/cache.h"
+#include "http/response.h"
+#include "http/response_cache.h"
 #include "http/state.h"
-#include "pages/figures.h"
+#include "pages/badges.h"
 #include "suite/result_page.h"
 
 struct suite_files {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/thread.h"
-#include "http/cache.h"
+#include "http/response_cache.h"
 #include "http/state.h"
 
 enum { RUNS_MAX = 2 }; /* that are kept: a run, and the one beside it */

@@ -1,7 +1,7 @@
 /* What each way costs: in the dying process and on the back end; each case is a sample. */
 #include "pages/view.h"
 
-#include "pages/input.h"
+#include "pages/asked.h"
 #include "study/bench.h"
 #include "study/cost.h"
 #include "study/timings.h"

@@ -1,7 +1,7 @@
 /* One figure through all runs. */
 #include "pages/trend.h"
 
-#include "pages/input.h"
+#include "pages/asked.h"
 
 enum status view_write_trend(const struct view_input *in, const struct trend_query *query,
                              struct json *out, struct fault *fault)

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "base/json.h"
-#include "http/query.h"
+#include "http/query_string.h"
 #include "study/runs.h"
 
 struct summed_loan; /* pages/summed.h */

@@ -10,8 +10,8 @@
 
 #include "base/files.h"
 #include "base/json.h"
-#include "http/answer.h"
 #include "http/body.h"
+#include "http/response.h"
 #include "http/state.h"
 #include "pages/shown.h"
 #include "pages/stores.h"

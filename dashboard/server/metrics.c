@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "http/answer.h"
+#include "http/response.h"
 #include "inbox/problems.h"
 #include "pages/api.h"
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "http/answer.h"
-#include "inbox/collect.h"
+#include "http/response.h"
 #include "inbox/problems.h"
+#include "inbox/reports_inbox.h"
 #include "pages/api.h"
 #include "pages/assets.h"
 #include "pages/download.h"

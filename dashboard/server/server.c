@@ -8,19 +8,19 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "http/answer.h"
 #include "http/body.h"
-#include "http/cache.h"
 #include "http/connections.h"
 #include "http/hosts.h"
+#include "http/response.h"
+#include "http/response_cache.h"
 #include "http/secret.h"
 #include "http/state.h"
-#include "inbox/collect.h"
+#include "inbox/reports_inbox.h"
 #include "pages/assets.h"
 #include "pages/stores.h"
 #include "pages/summed.h"
 #include "server/routes.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 enum { ALLOCATOR_POOLS = 4, LARGE_ANSWER_BYTES = 1 << 20 };
 

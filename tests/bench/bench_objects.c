@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/files.h"
-#include "symbol/object.h"
+#include "symbol/image_names.h"
 #include "symbol/symbol_index.h"
 
 enum { ADDRESSES = 200000 };

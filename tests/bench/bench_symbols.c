@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "base/files.h"
-#include "format/pdb/module.h"
+#include "format/pdb/pdb_module.h"
 #include "symbol/pdb_lookup.h"
 #include "symbol/symbol_index.h"
 

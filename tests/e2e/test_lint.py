@@ -138,6 +138,17 @@ class Lint(e2e.Case):
                     self.assertIn(want, "\n".join(getattr(lint, f"check_{check}")()), attempt)
                 file.unlink()
 
+    def test_a_file_has_a_name_of_its_own(self):
+        """Two rooms with one name, and what may have it: a page, structs, two formats, the halves for two systems."""
+        for others, want in ((("analyze/study/a.c",), 1), (("dashboard/server/a.h",), 1), (("analyze/store/a_posix.c", "analyze/store/a_windows.c"), 0),
+                             (("dashboard/pages/a.c", "analyze/model/a.h"), 0), (("analyze/format/pe/a.c", "analyze/format/elf/a.c"), 1)):
+            with self.subTest(others):
+                files = [self.write(name, GOOD) for name in ("analyze/store/a.c", *others)]
+                said = [line for line in lint.check_rooms() if "file a:" in line]
+                for file in files:
+                    file.unlink()
+                self.assertEqual(len(said), want, said)
+
     def test_good_documents_are_clean(self):
         """Links that exist and links in code; a document of as many words as it may have."""
         self.write("tests/README.md", "# Both `a` and [b](../README.md)!\n## It\n## It\n")

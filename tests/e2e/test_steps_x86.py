@@ -90,7 +90,7 @@ class StepsX86(e2e.Case):
         return path
 
     def test_every_shape_is_stepped_through(self):
-        rows = re.findall(r"ROW\((shape_\w+)\)", (STEPS / "steps.h").read_text().split("#else\n#define STEPS_SHAPES")[1])
+        rows = re.findall(r"ROW\((shape_\w+)\)", (STEPS / "stepper.h").read_text().split("#else\n#define STEPS_SHAPES")[1])
         self.assertGreater(len(rows), 15)
         for name, (_, _, places, stepper) in self.made.items():
             with self.subTest(build=name):

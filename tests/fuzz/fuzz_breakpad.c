@@ -7,7 +7,7 @@
 
 #include "format/breakpad/breakpad.h"
 #include "fuzz.h"
-#include "symbol/breakpad.h"
+#include "symbol/breakpad_export.h"
 #include "symbol/symbol_index.h"
 
 enum { PROBES = 64, PROBE_STEP = 0x131 };

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "fuzz.h"
-#include "symbol/object.h"
+#include "symbol/image_names.h"
 #include "unwind/cfi_export.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "stacks/stack_raw.h"
 #include "stream/count.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "symbol/object.h"
+#include "symbol/image_names.h"
 #include "symbol/symbol_index.h"
 
 enum { PROBES = 256 };

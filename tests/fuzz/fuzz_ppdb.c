@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "format/portable_pdb/managed.h"
+#include "format/portable_pdb/managed_image.h"
 #include "format/portable_pdb/precompiled.h"
 #include "fuzz.h"
 

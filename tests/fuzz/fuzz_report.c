@@ -1,7 +1,7 @@
 /* Any bytes as a message of a queue: it is refused, or it can be read and written again. */
 #include "base/arena.h"
 #include "fuzz.h"
-#include "stream/report.h"
+#include "stream/queued_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /* Any bytes as the result of a shadow comparison: it is refused, or it can be written again. */
 #include "fuzz.h"
-#include "stream/shadow.h"
+#include "stream/shadow_result.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,5 +1,5 @@
 /* The walk at every instruction: all its steps, and the result of each walker. */
-#include "format/record/steps.h"
+#include "format/record/record_steps.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -152,7 +152,7 @@ void make_record_end(struct make_pdb *m, uint32_t module, uint32_t record)
     bag->at[record + 1] = (uint8_t)(bytes >> 8);
 }
 
-/* The head of a procedure's record, by kind; see layouts in format/pdb/module.c. */
+/* The head of a procedure's record, by kind; see layouts in format/pdb/pdb_module.c. */
 static void put_procedure(struct bag *bag, uint32_t kind, uint32_t offset, uint32_t bytes,
                           const char *name)
 {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 
 static inline bool text_same_or_lost(const char *now, const char *whole)
 {

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "http/answer.h"
 #include "http/body.h"
-#include "http/cache.h"
 #include "http/exchange.h"
-#include "inbox/collect.h"
+#include "http/response.h"
+#include "http/response_cache.h"
 #include "inbox/problems.h"
+#include "inbox/reports_inbox.h"
 #include "test.h"
 
 /* Requests that have ended, under the dashboard's lock: what a handler counts, it may count after

@@ -12,7 +12,7 @@
 #include "format/record/record.h"
 #include "minidump_maker.h"
 #include "record_draft.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "test.h"
 
 enum { IMAGE_BYTES = 0x10000, METHOD_RVA = 0x4000 };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "symbol/breakpad.h"
+#include "symbol/breakpad_export.h"
 #include "test.h"
 
 enum { DEPTH = 3 };

@@ -14,7 +14,7 @@
 #include "base/bytes.h"
 #include "engine/dump_engine.h"
 #include "format/pdb/msf.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "test.h"
 
 enum { CUTS = 12, THREADS_MAX = 64, SHOWN_MAX = 8, PDB_CUTS = 6, PDB_STREAMS = 12 };

@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "engine/dump.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "test.h"
 #include "unwind_world.h"
 

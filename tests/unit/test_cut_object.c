@@ -14,7 +14,7 @@
 #include "compiled.h"
 #include "cut_frames.h"
 #include "format/object/file.h"
-#include "symbol/object.h"
+#include "symbol/image_names.h"
 #include "test.h"
 
 enum {

@@ -6,10 +6,10 @@
 #include <zlib.h>
 
 #include "base/thread.h"
-#include "http/cache.h"
 #include "http/exchange.h"
 #include "http/hosts.h"
-#include "http/query.h"
+#include "http/query_string.h"
+#include "http/response_cache.h"
 #include "http/state.h"
 #include "http/unpack.h"
 #include "test.h"

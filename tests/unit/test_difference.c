@@ -1,10 +1,10 @@
-/* Two runs compared with what the database knows of this machine: study/difference.h. */
+/* Two runs compared with what the database knows of this machine: study/run_difference.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "store_fixture.h"
 #include "study/bench.h"
-#include "study/difference.h"
+#include "study/run_difference.h"
 
 /* ---- limits ----------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include "engine/dump_engine.h"
 #include "stacks/claims.h"
 #include "stacks/rust.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "test.h"
 
 struct opened {

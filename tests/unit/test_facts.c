@@ -9,7 +9,7 @@
 #include "minidump_maker.h"
 #include "reporter/facts.h"
 #include "reporter/reporter.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "test.h"
 
 #define APP_VA ((uint64_t)0x7ffc66600000)

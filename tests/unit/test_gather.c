@@ -14,7 +14,7 @@
 #include "stream/ledger.h"
 #include "stream/totals.h"
 #include "stream/work.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "test.h"
 
 struct world {

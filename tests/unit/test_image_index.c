@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "compiled.h"
-#include "symbol/breakpad.h"
+#include "symbol/breakpad_export.h"
 #include "symbol/symbol_index.h"
 #include "symbol/symbol_object.h"
 #include "test.h"

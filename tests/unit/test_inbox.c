@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "http/answer.h"
 #include "http/body.h"
-#include "http/cache.h"
 #include "http/exchange.h"
+#include "http/response.h"
+#include "http/response_cache.h"
 #include "http/state.h"
-#include "inbox/collect.h"
+#include "inbox/reports_inbox.h"
 #include "inbox_desk.h"
 #include "test.h"
 

@@ -15,7 +15,7 @@
 #include "engine/judges.h"
 #include "format/minidump/minidump.h"
 #include "judge_asked.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "test.h"
 
 static const char own_form[] =

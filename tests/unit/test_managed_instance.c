@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/portable_pdb/managed.h"
+#include "format/portable_pdb/managed_image.h"
 #include "made_metadata.h"
 #include "test.h"
 

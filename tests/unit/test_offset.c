@@ -8,7 +8,7 @@
 #include "engine/offset.h"
 #include "format/record/record.h"
 #include "record_draft.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "test.h"
 
 enum { SUSPECT = 7, OTHER = 8, THIRD = 9, MACHINE_X86 = 0x14c, MACHINE_X64 = 0x8664 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/pdb/module.h"
+#include "format/pdb/pdb_module.h"
 #include "format/pe/pe.h"
 #include "pdb_world.h"
 #include "symbol/symbol_index.h"

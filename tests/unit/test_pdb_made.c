@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "conduct/analysis.h"
 #include "made_world.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "test.h"
 
 TEST(every_kind_of_procedure_is_one)

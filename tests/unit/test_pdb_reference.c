@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/pdb/module.h"
+#include "format/pdb/pdb_module.h"
 #include "pdb_world.h"
 #include "symbol/undecorate.h"
 #include "test.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "format/portable_pdb/managed.h"
+#include "format/portable_pdb/managed_image.h"
 #include "format/portable_pdb/precompiled.h"
 #include "test.h"
 

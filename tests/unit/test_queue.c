@@ -9,7 +9,7 @@
 #include "base/thread.h"
 #include "stream/dumps.h"
 #include "stream/queue.h"
-#include "stream/report.h"
+#include "stream/queued_report.h"
 #include "stream/totals.h"
 #include "test.h"
 

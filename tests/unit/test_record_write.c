@@ -5,7 +5,7 @@
 
 #include "base/files.h"
 #include "format/record/record.h"
-#include "format/record/steps.h"
+#include "format/record/record_steps.h"
 #include "test.h"
 
 enum { MODULES_AT = RECORD_HEADER_BYTES, ROWS_AT = MODULES_AT + 16 };

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "reporter/pair_case.h"
 #include "reporter/reporter.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "test.h"
 
 struct judged {

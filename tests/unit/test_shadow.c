@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stream/shadow.h"
+#include "stream/shadow_result.h"
 #include "stream/totals.h"
 #include "test.h"
 

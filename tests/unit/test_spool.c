@@ -10,7 +10,7 @@
 #include "base/thread.h"
 #include "stream/durable.h"
 #include "stream/queue.h"
-#include "stream/report.h"
+#include "stream/queued_report.h"
 #include "test.h"
 
 enum { TICK_MS = 20 }; /* times of files are no finer than the ticks of the system's clock */
@@ -177,7 +177,7 @@ TEST(a_report_has_the_time_of_the_wall_clock)
     }
 }
 
-/* stream/report.h: text goes in pieces that begin at a stack. */
+/* stream/queued_report.h: text goes in pieces that begin at a stack. */
 TEST(a_report_is_checked_before_it_is_put)
 {
     static char word63[64], word64[65], id80[81], id81[82];

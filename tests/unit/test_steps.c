@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/steps.h"
+#include "engine/steps_score.h"
 #include "test.h"
 
 static const char packed_file[] = "corpus/steps/ob2.rec";
@@ -159,7 +159,7 @@ TEST(a_walk_that_is_longer_than_the_truth_is_wrong)
     CHECK_EQ(tally.wrong, 1);
 }
 
-/* engine/steps.h: the first wrong step, else the first that ended early, with both lists. */
+/* engine/steps_score.h: the first wrong step, else the first that ended early, with both lists. */
 TEST(the_first_miss_is_kept_with_truth_and_claim)
 {
     enum { CALLERS_KEPT = 8 };

@@ -12,9 +12,9 @@
 #include "stream/count.h"
 #include "stream/ledger.h"
 #include "stream/partial.h"
-#include "stream/report.h"
+#include "stream/queued_report.h"
 #include "stream/slice.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "test.h"
 
 static struct stack_input *open_text(const char *text, size_t bytes)

@@ -1,10 +1,10 @@
 /* What study says of two runs in a sentence, and of one run in counts: the words follow from
- * difference.h and triage.h, the numbers from what each row has. */
+ * run_difference.h and triage.h, the numbers from what each row has. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "study/accuracy.h"
-#include "study/difference.h"
+#include "study/run_difference.h"
 #include "study/triage.h"
 #include "test.h"
 

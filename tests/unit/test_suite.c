@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "suite/result.h"
+#include "suite/result_file.h"
 #include "suite/suite_case.h"
 #include "suite_made.h"
 #include "test.h"

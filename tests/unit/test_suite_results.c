@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/process.h"
-#include "suite/result.h"
+#include "suite/result_file.h"
 #include "suite/score_conflicts.h"
 #include "suite_made.h"
 #include "test.h"

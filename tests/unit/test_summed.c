@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "http/cache.h"
-#include "pages/input.h"
+#include "http/response_cache.h"
+#include "pages/asked.h"
 #include "pages/summed.h"
 #include "store/store.h"
 #include "test.h"

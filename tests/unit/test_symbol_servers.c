@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "file_server.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "test.h"
 
 #define GUID "3249D99D0C4049318610F4E4FB0B6936"

@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 #include "format/pdb/pdb.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "test.h"
 
 static const char *const explicit_pdb = "g16-age-trap/Native_x64_VS2022_EnabledExplicitly.pdb";

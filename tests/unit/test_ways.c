@@ -8,7 +8,7 @@
 #include "make_run.h"
 #include "model/case.h"
 #include "store/store.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "test.h"
 
 /* Opens a kept case, and a store with the corpus's symbols. */

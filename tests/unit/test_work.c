@@ -11,12 +11,12 @@
 #include "compare/signature.h"
 #include "memory_queue.h"
 #include "random.h"
-#include "stream/report.h"
-#include "stream/shadow.h"
+#include "stream/queued_report.h"
+#include "stream/shadow_result.h"
 #include "stream/slice.h"
 #include "stream/totals.h"
 #include "stream/work.h"
-#include "symbol/store.h"
+#include "symbol/symbol_store.h"
 #include "test.h"
 
 /* ---- symbols ---------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* The managed scenarios: each is a static method of scenarios.cs, called from native code. */
-#include "victims/managed/host.h"
+#include "victims/managed/runtime_host.h"
 
 #define MANAGED(id, ...)                                                                           \
     SCENARIO(managed_##id, .group = "A6", .prepare = managed_start, .missing = managed_missing,    \

@@ -1,6 +1,6 @@
 /* What is stepped through: functions that make compilers write every kind of prologue, body and
  * epilogue, and the shapes that they do not write.  No function here calls system code. */
-#include "victims/steps/steps.h"
+#include "victims/steps/stepper.h"
 
 #include <malloc.h>
 

@@ -1,5 +1,5 @@
 /* Writes STEPS sections of record.h: only what changed since the step before. */
-#include "victims/steps/steps.h"
+#include "victims/steps/stepper.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* What the files of the DWARF reader share; no other file includes this.
  *
  *   dwarf.c   units, and the one that an offset lies in
- *   object.c  the list of units of one file
+ *   unit_list.c  the list of units of one file
  *   entries.c entries and abbreviations; cursor.h numbers and texts
  *   values.c  attributes: texts, addresses, ranges, also those by way of an index
  *   split.c   units of .dwo files and .dwp packages

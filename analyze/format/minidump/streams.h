@@ -4,7 +4,7 @@
 #ifndef FORMAT_MINIDUMP_STREAMS_H
 #define FORMAT_MINIDUMP_STREAMS_H
 
-#include "format/minidump/values.h"
+#include "format/minidump/dump_values.h"
 
 /* Reads a stream into the structs of minidump.h; damage goes to m->damage. */
 typedef void minidump_stream_fn(struct minidump_reader *m, struct bytes r);

@@ -2,7 +2,7 @@
  * bytes. */
 #include <string.h>
 
-#include "format/minidump/values.h"
+#include "format/minidump/dump_values.h"
 
 enum {
     BYTES_SHOWN_MAX = 16 << 10

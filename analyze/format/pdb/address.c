@@ -4,8 +4,8 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
-#include "format/pdb/module.h"
 #include "format/pdb/pdb.h"
+#include "format/pdb/pdb_module.h"
 #include "format/pe/pe.h"
 
 static bool place_in(const struct pdb_section *sections, uint32_t count, uint32_t rva,

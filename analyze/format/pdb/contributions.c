@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "format/pdb/module.h"
+#include "format/pdb/pdb_module.h"
 
 static int compare_contributions(const void *left, const void *right)
 {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "format/pdb/module.h"
+#include "format/pdb/pdb_module.h"
 
 /* A file of a module: an offset in "/names", or, for C11 lines, in the module's stream. */
 struct pdb_file {

@@ -2,7 +2,7 @@
  *
  * pdb_open() reads headers and lists only. Afterwards the struct never changes, so any number of
  * threads may read it; anything that a function has to copy or build goes to the caller's arena.
- * Modules (object files) and their contents: module.h. Types and ids: types.h.
+ * Modules (object files) and their contents: pdb_module.h. Types and ids: types.h.
  *
  * Addresses. Symbols use section:offset. An rva is a location in the loaded image. A program that
  * was rearranged after linking has OMAP tables: its symbols refer to the image before that, and

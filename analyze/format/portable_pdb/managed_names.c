@@ -1,12 +1,12 @@
 /* The names of methods, from tables TypeDef, NestedClass, MethodDef and GenericParam; see
- * managed.h. */
+ * managed_image.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/limits.h"
-#include "format/portable_pdb/managed.h"
+#include "format/portable_pdb/managed_image.h"
 
 enum {
     NAME_BYTES = 4096,

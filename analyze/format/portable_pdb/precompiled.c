@@ -14,7 +14,7 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
-#include "format/portable_pdb/managed.h"
+#include "format/portable_pdb/managed_image.h"
 #include "format/portable_pdb/precompiled_read.h"
 
 enum {

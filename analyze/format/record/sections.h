@@ -1,6 +1,6 @@
 /* The sections of a record, and what reads each: private to this folder. sections.c splits a record
- * into them and uses no other file here; captures.c and code.c read their own kinds, record.c the
- * rest. */
+ * into them and uses no other file here; captures.c and record_code.c read their own kinds,
+ * record.c the rest. */
 #ifndef FORMAT_RECORD_SECTIONS_H
 #define FORMAT_RECORD_SECTIONS_H
 

@@ -10,7 +10,7 @@
 #include <wchar.h>
 
 #include "capture/record.h"
-#include "victims/harness/judge/judge.h"
+#include "victims/harness/judge/dbghelp_judge.h"
 
 enum { EXIT_NO_ENGINE = 4, WAIT_MS = 60000, NAME_UNITS = 4000, THREADS_MAX = 4096 };
 enum { FRAMES_FEW = 1100, FRAMES_MAX = 1 << 17, CONTEXT_BYTES_MAX = 8192 };

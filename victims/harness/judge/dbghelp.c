@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "capture/record.h"
-#include "victims/harness/judge/judge.h"
+#include "victims/harness/judge/dbghelp_judge.h"
 
 enum { EXIT_OLD_DBGHELP = 4, FRAME_LIMIT = 1 << 17 };
 

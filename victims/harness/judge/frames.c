@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "victims/harness/judge/judge.h"
+#include "victims/harness/judge/dbghelp_judge.h"
 
 /* mingw-w64 10 declares none of these and has no import library for the 32-bit ones. */
 static struct {

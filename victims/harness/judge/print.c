@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "victims/harness/judge/judge.h"
+#include "victims/harness/judge/dbghelp_judge.h"
 
 static void print_text(const char *text)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "victims/harness/judge/judge.h"
+#include "victims/harness/judge/dbghelp_judge.h"
 
 enum { EXIT_USAGE = 2, QUESTION_BYTES = 3 * JUDGE_PATH_UNITS };
 

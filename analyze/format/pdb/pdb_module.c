@@ -1,0 +1,313 @@
+/* See pdb_module.h. */
+#include "format/pdb/pdb_module.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/bytes.h"
+#include "base/limits.h"
+
+/*     OFFSET SIZE  module record in the DBI stream
+ *          4   28  its first contribution
+ *         34    2  stream, 0xffff: none
+ *         36    4  bytes of symbols, with the 4-byte signature
+ *         40    4  bytes of C11 lines
+ *         44    4  bytes of C13 subsections
+ *         64       name, object file */
+bool pdb_module_info(const struct pdb *pdb, uint32_t index, struct pdb_module *out)
+{
+    memset(out, 0, sizeof *out);
+    if (index >= pdb->module_count)
+        return false;
+    const uint8_t *record = pdb->module_info + pdb->module_at[index];
+    out->pdb = pdb;
+    out->index = index;
+    out->symbol_bytes = load_u32(record + 36);
+    out->c11_bytes = load_u32(record + 40);
+    out->c13_bytes = load_u32(record + 44);
+    out->name = (const char *)record + 64;
+    out->object = out->name + strlen(out->name) + 1;
+    return true;
+}
+
+bool pdb_module_open(const struct pdb *pdb, uint32_t index, struct arena *copies,
+                     struct pdb_module *out)
+{
+    if (!pdb_module_info(pdb, index, out))
+        return false;
+    const uint16_t number = load_u16(pdb->module_info + pdb->module_at[index] + 34);
+    const uint64_t bytes = (uint64_t)out->symbol_bytes + out->c11_bytes + out->c13_bytes;
+    if (number != UINT16_MAX && bytes <= UINT32_MAX) {
+        const struct msf_stream stream = msf_stream(&pdb->msf, number);
+        out->data = msf_view(&stream, 0, (uint32_t)bytes, copies);
+    }
+    if (out->data == NULL) {
+        out->is_unreadable = number != UINT16_MAX && bytes != 0;
+        out->symbol_bytes = 0;
+        out->c11_bytes = 0;
+        out->c13_bytes = 0;
+    }
+    return true;
+}
+
+/* The record that closes the scope of SYMBOL; false: there is none. GNU ld states how far away it
+ * is, in place of where it is, so where the number leads to no such record, the scopes count. */
+static bool closing(const struct pdb_module *module, const struct pdb_symbol *symbol,
+                    struct pdb_symbol *out)
+{
+    const uint32_t stated = load_u32(symbol->data + 4);
+    uint32_t depth = 1; /* its limit keeps the work linear where no scope is closed */
+    if (stated >= symbol->end_soff && pdb_symbol_at(module, stated, out) &&
+        pdb_symbol_closes(out->kind))
+        return true;
+    for (uint32_t soff = symbol->end_soff;
+         depth < LIMIT_SCOPE_DEPTH && pdb_symbol_at(module, soff, out); soff = out->end_soff) {
+        if (pdb_symbol_opens(out->kind) && out->bytes >= 8)
+            depth++;
+        else if (pdb_symbol_closes(out->kind) && --depth == 0)
+            return true;
+    }
+    return false;
+}
+
+uint32_t pdb_symbol_next(const struct pdb_module *module, const struct pdb_symbol *symbol)
+{
+    struct pdb_symbol end;
+    return pdb_symbol_opens(symbol->kind) && symbol->bytes >= 8 && closing(module, symbol, &end)
+               ? end.end_soff
+               : symbol->end_soff;
+}
+
+bool pdb_symbols_are_whole(const struct pdb_module *module)
+{
+    struct pdb_symbol symbol, end;
+    uint32_t soff = 4;
+    if (module->is_unreadable)
+        return false;
+    for (; pdb_symbol_at(module, soff, &symbol);
+         soff = pdb_symbol_after_locals(module, symbol.end_soff)) {
+        if (!pdb_symbol_opens(symbol.kind) || symbol.bytes < 8)
+            continue;
+        if (!closing(module, &symbol, &end))
+            return false;
+    }
+    return soff >= module->symbol_bytes || module->symbol_bytes < 4;
+}
+
+/* Where a kind keeps its fields, counted from the end of the kind; all start with parent, end. Of a
+ * field that a kind lacks the size is 0. */
+struct procedure_fields {
+    uint8_t bytes_at, bytes_size, offset_at, section_at, type_at, type_size, name_at;
+};
+
+static const struct procedure_fields native = {.bytes_at = 12,
+                                               .bytes_size = 4,
+                                               .type_at = 24,
+                                               .type_size = 4,
+                                               .offset_at = 28,
+                                               .section_at = 32,
+                                               .name_at = 35};
+/* Its flags have two bytes. No header that is public has it; Microsoft's DIA reads it so. */
+static const struct procedure_fields native_ex = {.bytes_at = 12,
+                                                  .bytes_size = 4,
+                                                  .type_at = 24,
+                                                  .type_size = 4,
+                                                  .offset_at = 28,
+                                                  .section_at = 32,
+                                                  .name_at = 36};
+static const struct procedure_fields managed = {.bytes_at = 12,
+                                                .bytes_size = 4,
+                                                .type_at = 24,
+                                                .type_size = 4,
+                                                .offset_at = 28,
+                                                .section_at = 32,
+                                                .name_at = 37};
+static const struct procedure_fields native_16t = {.bytes_at = 12,
+                                                   .bytes_size = 4,
+                                                   .offset_at = 24,
+                                                   .section_at = 28,
+                                                   .type_at = 30,
+                                                   .type_size = 2,
+                                                   .name_at = 33};
+static const struct procedure_fields thunk = {
+    .offset_at = 12, .section_at = 16, .bytes_at = 18, .bytes_size = 2, .name_at = 21};
+static const struct procedure_fields separated = {
+    .bytes_at = 8, .bytes_size = 4, .offset_at = 16, .section_at = 24, .name_at = 28};
+
+enum {
+    TYPE_IS_ID = 1, /* of the IPI stream */
+    IS_MANAGED = 2, /* its type is a token of metadata */
+    IS_PASCAL = 4,  /* its name has its length before it, and no zero at its end */
+};
+
+struct procedure_layout {
+    uint16_t kind;
+    enum pdb_code_kind code;
+    const struct procedure_fields *fields;
+    unsigned traits;
+};
+
+static const struct procedure_layout layouts[] = {
+    {PDB_GPROC32, PDB_CODE_PROCEDURE, &native, 0},
+    {PDB_LPROC32, PDB_CODE_PROCEDURE, &native, 0},
+    {PDB_GPROC32_ID, PDB_CODE_PROCEDURE, &native, TYPE_IS_ID},
+    {PDB_LPROC32_ID, PDB_CODE_PROCEDURE, &native, TYPE_IS_ID},
+    {PDB_LPROC32_DPC, PDB_CODE_PROCEDURE, &native, 0},
+    {PDB_LPROC32_DPC_ID, PDB_CODE_PROCEDURE, &native, TYPE_IS_ID},
+    {PDB_GPROC32EX, PDB_CODE_PROCEDURE, &native_ex, 0},
+    {PDB_LPROC32EX, PDB_CODE_PROCEDURE, &native_ex, 0},
+    {PDB_GPROC32EX_ID, PDB_CODE_PROCEDURE, &native_ex, TYPE_IS_ID},
+    {PDB_LPROC32EX_ID, PDB_CODE_PROCEDURE, &native_ex, TYPE_IS_ID},
+    {PDB_THUNK32, PDB_CODE_THUNK, &thunk, 0},
+    {PDB_SEPCODE, PDB_CODE_SEPARATED, &separated, 0},
+    {PDB_GMANPROC, PDB_CODE_PROCEDURE, &managed, IS_MANAGED},
+    {PDB_LMANPROC, PDB_CODE_PROCEDURE, &managed, IS_MANAGED},
+    {PDB_GPROC32_ST, PDB_CODE_PROCEDURE, &native, IS_PASCAL},
+    {PDB_LPROC32_ST, PDB_CODE_PROCEDURE, &native, IS_PASCAL},
+    {PDB_GMANPROC_ST, PDB_CODE_PROCEDURE, &managed, IS_MANAGED | IS_PASCAL},
+    {PDB_LMANPROC_ST, PDB_CODE_PROCEDURE, &managed, IS_MANAGED | IS_PASCAL},
+    {PDB_GPROC32_16T, PDB_CODE_PROCEDURE, &native_16t, IS_PASCAL},
+    {PDB_LPROC32_16T, PDB_CODE_PROCEDURE, &native_16t, IS_PASCAL},
+    {PDB_THUNK32_ST, PDB_CODE_THUNK, &thunk, IS_PASCAL},
+};
+
+static const struct procedure_layout *layout_of(uint16_t kind)
+{
+    for (size_t i = 0; i < COUNT_OF(layouts); i++)
+        if (layouts[i].kind == kind)
+            return &layouts[i];
+    return NULL;
+}
+
+static bool read_name(const struct pdb_symbol *symbol, uint32_t at, bool pascal,
+                      struct pdb_procedure *out)
+{
+    const uint8_t *name = symbol->data + at;
+    const uint32_t left = symbol->bytes - at;
+    if (pascal) {
+        if (left == 0 || name[0] > left - 1)
+            return false;
+        out->name = (const char *)name + 1;
+        out->name_bytes = name[0];
+        return true;
+    }
+    const void *nul = left != 0 ? memchr(name, 0, left) : NULL;
+    if (nul == NULL)
+        return false;
+    out->name = (const char *)name;
+    out->name_bytes = (uint32_t)((const uint8_t *)nul - name);
+    return true;
+}
+
+static uint32_t field(const struct pdb_symbol *symbol, uint8_t at, uint8_t size)
+{
+    if (size == 0)
+        return 0;
+    return size == 2 ? load_u16(symbol->data + at) : load_u32(symbol->data + at);
+}
+
+/*     OFFSET SIZE  S_TRAMPOLINE, after its kind
+ *          0    2  0: of an incremental link
+ *          2    2  bytes of code
+ *          4    4  offset, offset of the target
+ *         12    2  section, section of the target */
+static bool read_trampoline(const struct pdb_symbol *symbol, struct pdb_procedure *out)
+{
+    if (symbol->bytes < 16)
+        return false;
+    memset(out, 0, sizeof *out);
+    out->kind = PDB_CODE_TRAMPOLINE;
+    out->soff = symbol->soff;
+    out->end_soff = symbol->end_soff;
+    out->bytes = load_u16(symbol->data + 2);
+    out->start.offset = load_u32(symbol->data + 4);
+    out->parent.offset = load_u32(symbol->data + 8);
+    out->start.section = load_u16(symbol->data + 12);
+    out->parent.section = load_u16(symbol->data + 14);
+    out->name = "";
+    return true;
+}
+
+bool pdb_procedure_read(const struct pdb_module *module, const struct pdb_symbol *symbol,
+                        struct pdb_procedure *out)
+{
+    struct pdb_symbol end;
+    if (symbol->kind == PDB_TRAMPOLINE)
+        return read_trampoline(symbol, out);
+    const struct procedure_layout *layout = layout_of(symbol->kind);
+    if (layout == NULL || symbol->bytes < layout->fields->name_at)
+        return false;
+    memset(out, 0, sizeof *out);
+    out->kind = layout->code;
+    out->soff = symbol->soff;
+    out->end_soff = closing(module, symbol, &end) ? end.soff : load_u32(symbol->data + 4);
+    const struct procedure_fields *fields = layout->fields;
+    out->bytes = field(symbol, fields->bytes_at, fields->bytes_size);
+    out->start.offset = field(symbol, fields->offset_at, 4);
+    out->start.section = (uint16_t)field(symbol, fields->section_at, 2);
+    out->type = field(symbol, fields->type_at, fields->type_size);
+    out->type_is_id = (layout->traits & TYPE_IS_ID) != 0;
+    out->is_managed = (layout->traits & IS_MANAGED) != 0;
+    if (layout->code == PDB_CODE_SEPARATED) {
+        out->parent.offset = load_u32(symbol->data + 20);
+        out->parent.section = load_u16(symbol->data + 26);
+        out->name = "";
+        return true;
+    }
+    return read_name(symbol, fields->name_at, (layout->traits & IS_PASCAL) != 0, out);
+}
+
+static bool holds(const struct pdb_procedure *procedure, struct pdb_place place)
+{
+    return procedure->start.section == place.section && place.offset >= procedure->start.offset &&
+           place.offset - procedure->start.offset < procedure->bytes;
+}
+
+bool pdb_procedure_at(const struct pdb *pdb, struct pdb_place place, struct arena *copies,
+                      struct pdb_module *module, struct pdb_procedure *out)
+{
+    struct pdb_contribution contribution;
+    struct pdb_symbol symbol;
+    bool found = false;
+    if (!pdb_contribution_at(pdb, place, &contribution) ||
+        !pdb_module_open(pdb, contribution.module, copies, module))
+        return false;
+    for (uint32_t soff = 4; pdb_symbol_at(module, soff, &symbol);
+         soff = pdb_symbol_next(module, &symbol)) {
+        struct pdb_procedure one;
+        if (pdb_procedure_read(module, &symbol, &one) && holds(&one, place) &&
+            (!found || one.start.offset > out->start.offset)) {
+            *out = one;
+            found = true;
+        }
+    }
+    return found;
+}
+
+bool pdb_frame_proc_at(const struct pdb *pdb, uint32_t rva, struct pdb_frame_proc *out)
+{
+    struct arena copies;
+    struct pdb_module module;
+    struct pdb_procedure procedure;
+    struct pdb_place place;
+    struct pdb_symbol symbol;
+    bool found = false;
+    arena_init(&copies, 0);
+    if (pdb_place_of_rva(pdb, rva, &place) &&
+        pdb_procedure_at(pdb, place, &copies, &module, &procedure) &&
+        pdb_symbol_at(&module, procedure.soff, &symbol)) {
+        for (uint32_t soff = symbol.end_soff;
+             soff < procedure.end_soff && pdb_symbol_at(&module, soff, &symbol) && !found;
+             soff = symbol.end_soff) {
+            if (symbol.kind != PDB_FRAMEPROC || symbol.bytes < 26)
+                continue;
+            found = pdb_rva_of_place(pdb, procedure.start, &out->start_rva);
+            out->code_bytes = procedure.bytes;
+            out->frame_bytes = load_u32(symbol.data);
+            out->saved_bytes = load_u32(symbol.data + 12);
+            out->flags = load_u32(symbol.data + 22);
+        }
+    }
+    arena_free(&copies);
+    return found;
+}
