@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "fetch/library.h"
+#include "fetch/shared_library.h"
 #include "fetch/transfer_part.h"
 
 /* The functions of libcurl that are used. */

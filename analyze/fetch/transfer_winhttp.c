@@ -16,7 +16,7 @@
 #include "base/files.h"
 #include "base/process.h"
 #include "base/thread.h"
-#include "fetch/library.h"
+#include "fetch/shared_library.h"
 #include "fetch/transfer_part.h"
 
 enum {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "library/handles.h"
+#include "library/library_handles.h"
 #include "library/stack_text.h"
 #include "stacks/notation.h"
 

@@ -7,7 +7,7 @@
 #include "engine/dump.h"
 #include "engine/dump_engine.h"
 #include "library/dump_text.h"
-#include "library/handles.h"
+#include "library/library_handles.h"
 #include "stacks/rust.h"
 
 struct twinstack_dump {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "library/handles.h"
+#include "library/library_handles.h"
 #include "symbol/csv.h"
 
 _Static_assert((int)TWINSTACK_TIMEOUT == (int)ERR_TIMEOUT, "statuses are those of base/fault.h");

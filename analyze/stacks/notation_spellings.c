@@ -349,10 +349,10 @@ static bool set_matched(struct stack_input *input, struct pattern_match *found, 
 
 static bool read_pattern(struct stack_input *input, struct pattern_text r, struct frame *out)
 {
-    const uint64_t marks = pattern_marks(r);
+    uint64_t marks = 0;
     struct pattern_match found;
     for (size_t i = 0; i < COUNT_OF(frame_rows); i++) {
-        if (!pattern_may_match(frame_rows[i].pattern, marks) ||
+        if (!pattern_may_match(frame_rows[i].pattern, r, &marks) ||
             !pattern_matches(frame_rows[i].pattern, r, &found))
             continue;
         if (frame_rows[i].address == INSIDE) {

@@ -316,7 +316,7 @@ static uint64_t mark_of(char c)
     return c >= '[' && c <= '`' ? (uint64_t)1 << (BRACKETS + c - '[') : 0;
 }
 
-uint64_t pattern_marks(struct pattern_text line)
+static uint64_t marks_of(struct pattern_text line)
 {
     uint64_t marks = 0;
     for (const char *at = line.at; at < line.end; at++)
@@ -324,14 +324,18 @@ uint64_t pattern_marks(struct pattern_text line)
     return marks;
 }
 
-bool pattern_may_match(const char *pattern, uint64_t marks)
+bool pattern_may_match(const char *pattern, struct pattern_text line, uint64_t *marks)
 {
+    if (!may_match(pattern, line))
+        return false;
+    if (*marks == 0)
+        *marks = marks_of(line);
     for (const char *p = pattern; *p != '\0'; p++) {
         if (*p == '{')
             p = strchr(p, '}');
         else if (*p == '%')
             p++;
-        else if ((mark_of(*p) & ~marks) != 0)
+        else if ((mark_of(*p) & ~*marks) != 0)
             return false;
     }
     return true;
@@ -340,9 +344,9 @@ bool pattern_may_match(const char *pattern, uint64_t marks)
 bool pattern_matches_any(const char *const *patterns, size_t count, struct pattern_text line,
                          struct pattern_match *out)
 {
-    const uint64_t marks = pattern_marks(line);
+    uint64_t marks = 0;
     for (size_t i = 0; i < count; i++)
-        if (pattern_may_match(patterns[i], marks) && pattern_matches(patterns[i], line, out))
+        if (pattern_may_match(patterns[i], line, &marks) && pattern_matches(patterns[i], line, out))
             return true;
     return false;
 }

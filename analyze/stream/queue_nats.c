@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "base/files.h"
-#include "fetch/library.h"
+#include "fetch/shared_library.h"
 
 enum { RECONNECT_MS = 250, TAKEN_MAX = 1024, LOST_LOOKS = 3 };
 #define LOOK_EVERY_NS (UINT64_C(2) * 1000000000)

@@ -3,7 +3,7 @@
 #define HTTP_STATE_H
 
 #include "base/thread.h"
-#include "http/options.h"
+#include "http/dashboard_options.h"
 
 struct cache;
 struct collector;

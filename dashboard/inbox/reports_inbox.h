@@ -8,7 +8,7 @@
 
 #include "base/fault.h"
 #include "base/json.h"
-#include "http/options.h"
+#include "http/dashboard_options.h"
 #include "http/route.h"
 
 struct collector;

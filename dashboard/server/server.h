@@ -7,7 +7,7 @@
 #define SERVER_SERVER_H
 
 #include "base/fault.h"
-#include "http/options.h"
+#include "http/dashboard_options.h"
 
 struct dashboard;
 

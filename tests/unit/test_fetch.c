@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 #include "fetch/fetch.h"
-#include "fetch/library.h"
+#include "fetch/shared_library.h"
 #include "file_server.h"
 #include "test.h"
 

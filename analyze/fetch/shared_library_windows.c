@@ -1,5 +1,5 @@
-/* library.h on Windows. */
-#include "fetch/library.h"
+/* shared_library.h on Windows. */
+#include "fetch/shared_library.h"
 
 #include <string.h>
 #include <windows.h>

@@ -1,6 +1,6 @@
 /* What the files of libtwinstack share. */
-#ifndef LIBRARY_HANDLES_H
-#define LIBRARY_HANDLES_H
+#ifndef LIBRARY_LIBRARY_HANDLES_H
+#define LIBRARY_LIBRARY_HANDLES_H
 
 #include "base/arena.h"
 #include "base/fault.h"

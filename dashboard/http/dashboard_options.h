@@ -1,6 +1,6 @@
 /* What the server is started with.  All text is borrowed and must outlive it. */
-#ifndef HTTP_OPTIONS_H
-#define HTTP_OPTIONS_H
+#ifndef HTTP_DASHBOARD_OPTIONS_H
+#define HTTP_DASHBOARD_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>

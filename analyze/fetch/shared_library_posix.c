@@ -1,6 +1,6 @@
-/* library.h on POSIX systems. */
+/* shared_library.h on POSIX systems. */
 #define _XOPEN_SOURCE 700
-#include "fetch/library.h"
+#include "fetch/shared_library.h"
 
 #include <dlfcn.h>
 #include <string.h>

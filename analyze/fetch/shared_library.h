@@ -1,6 +1,6 @@
 /* Shared libraries that are loaded when they are needed. One implementation per system. */
-#ifndef FETCH_LIBRARY_H
-#define FETCH_LIBRARY_H
+#ifndef FETCH_SHARED_LIBRARY_H
+#define FETCH_SHARED_LIBRARY_H
 
 #include <stdbool.h>
 
