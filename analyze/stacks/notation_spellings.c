@@ -347,12 +347,22 @@ static bool set_matched(struct stack_input *input, struct pattern_match *found, 
     return found->has_address;
 }
 
+/* What each of frame_rows needs, found once for all lines. NULL: no memory. */
+static const uint64_t *needs_of_rows(struct stack_input *input)
+{
+    if (input->row_needs == NULL &&
+        (input->row_needs = ARENA_ARRAY(&input->arena, COUNT_OF(frame_rows), uint64_t)) != NULL)
+        for (size_t i = 0; i < COUNT_OF(frame_rows); i++)
+            input->row_needs[i] = pattern_needs(frame_rows[i].pattern);
+    return input->row_needs;
+}
+
 static bool read_pattern(struct stack_input *input, struct pattern_text r, struct frame *out)
 {
-    uint64_t marks = 0;
+    const uint64_t *needs = needs_of_rows(input), marks = pattern_marks(r);
     struct pattern_match found;
     for (size_t i = 0; i < COUNT_OF(frame_rows); i++) {
-        if (!pattern_may_match(frame_rows[i].pattern, r, &marks) ||
+        if ((needs != NULL && (needs[i] & ~marks) != 0) ||
             !pattern_matches(frame_rows[i].pattern, r, &found))
             continue;
         if (frame_rows[i].address == INSIDE) {

@@ -316,7 +316,7 @@ static uint64_t mark_of(char c)
     return c >= '[' && c <= '`' ? (uint64_t)1 << (BRACKETS + c - '[') : 0;
 }
 
-static uint64_t marks_of(struct pattern_text line)
+uint64_t pattern_marks(struct pattern_text line)
 {
     uint64_t marks = 0;
     for (const char *at = line.at; at < line.end; at++)
@@ -324,18 +324,29 @@ static uint64_t marks_of(struct pattern_text line)
     return marks;
 }
 
-bool pattern_may_match(const char *pattern, struct pattern_text line, uint64_t *marks)
+uint64_t pattern_needs(const char *pattern)
 {
-    if (!may_match(pattern, line))
-        return false;
-    if (*marks == 0)
-        *marks = marks_of(line);
+    uint64_t needs = 0;
     for (const char *p = pattern; *p != '\0'; p++) {
         if (*p == '{')
             p = strchr(p, '}');
         else if (*p == '%')
             p++;
-        else if ((mark_of(*p) & ~*marks) != 0)
+        else
+            needs |= mark_of(*p);
+    }
+    return needs;
+}
+
+/* False at the first character that PATTERN needs and a line of MARKS has not. */
+static bool may_have(const char *pattern, uint64_t marks)
+{
+    for (const char *p = pattern; *p != '\0'; p++) {
+        if (*p == '{')
+            p = strchr(p, '}');
+        else if (*p == '%')
+            p++;
+        else if ((mark_of(*p) & ~marks) != 0)
             return false;
     }
     return true;
@@ -344,9 +355,14 @@ bool pattern_may_match(const char *pattern, struct pattern_text line, uint64_t *
 bool pattern_matches_any(const char *const *patterns, size_t count, struct pattern_text line,
                          struct pattern_match *out)
 {
-    uint64_t marks = 0;
-    for (size_t i = 0; i < count; i++)
-        if (pattern_may_match(patterns[i], line, &marks) && pattern_matches(patterns[i], line, out))
+    uint64_t marks = 0; /* until a row begins as the line does */
+    for (size_t i = 0; i < count; i++) {
+        if (!may_match(patterns[i], line))
+            continue;
+        if (marks == 0)
+            marks = pattern_marks(line);
+        if (may_have(patterns[i], marks) && pattern_matches(patterns[i], line, out))
             return true;
+    }
     return false;
 }

@@ -38,10 +38,10 @@ struct pattern_match {
 /* False: LINE is different, or so intricate that the comparison was given up. */
 bool pattern_matches(const char *pattern, struct pattern_text line, struct pattern_match *out);
 
-/* False: PATTERN begins otherwise, or has characters that LINE has not, which is far cheaper to see
- * than by the comparison. *MARKS: 0 before the first question about LINE, then which characters it
- * has. */
-bool pattern_may_match(const char *pattern, struct pattern_text line, uint64_t *marks);
+/* Which characters are in LINE, and which a line needs to match PATTERN, as bits: what lacks one of
+ * these cannot match. Far cheaper to see than by the comparison. */
+uint64_t pattern_marks(struct pattern_text line);
+uint64_t pattern_needs(const char *pattern);
 
 /* pattern_matches() with the first of COUNT patterns that matches. */
 bool pattern_matches_any(const char *const *patterns, size_t count, struct pattern_text line,

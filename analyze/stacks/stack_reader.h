@@ -104,7 +104,8 @@ struct stack_input {
     bool rises;                       /* one of these numbers is above the one before */
     struct markup_module *markup;     /* by the numbers that markup gives modules, in the arena */
     uint32_t markup_count, markup_room;
-    bool named; /* frames of this stack are as minidump_stackwalk -m prints them */
+    uint64_t *row_needs; /* of notation_spellings.c, in the arena; NULL: not found yet */
+    bool named;          /* frames of this stack are as minidump_stackwalk -m prints them */
     uint64_t crashed_thread, thread_number; /* as such lines number threads; NO_THREAD: unknown */
     uint32_t name_count;
 
