@@ -35,7 +35,19 @@ options=(-q -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$apt/par
 if [ -z "$(find "$apt/lists" -name '*_Sources*' -mmin -60)" ]; then
   apt-get "${options[@]}" update || fail 'no list of sources'
 fi
-(cd "$apt/got" && apt-get "${options[@]}" source --download-only --tar-only "$package") || fail 'the source cannot be fetched'
+# The newest version, else one of the others, which have the same upstream archive: the archive of security updates
+# does not always have it.
+fetch() {
+  (cd "$apt/got" && apt-get "${options[@]}" source --download-only --tar-only "$1")
+}
+fetch_any() {
+  local version
+  for version in '' $(apt-cache "${options[@]}" showsrc "$package" | sed -n 's/^Version: /=/p'); do
+    ! fetch "$package$version" || return 0
+  done
+  return 1
+}
+fetch_any || fail 'the source cannot be fetched'
 archive=$(find "$apt/got" -name "${package}_*.orig.tar.*" ! -name '*.asc' | head -n 1)
 [ -n "$archive" ] || fail 'the source has no upstream archive'
 printf '%s  %s\n' "$sha256" "$archive" | sha256sum -c --quiet >&2 || fail 'another version than the one that is pinned'

@@ -13,9 +13,9 @@
     ROW("f1", badge_of_share)                                                                      \
     ROW("speed_ratio", badge_of_speed)
 
-#define BADGE_ONE(NAME, MAKE) +1
-enum { BADGES_COUNT = 0 BADGES(BADGE_ONE) };
-#undef BADGE_ONE
+#define BADGE_BYTE(NAME, MAKE) 0,
+enum { BADGES_COUNT = sizeof((char[]){BADGES(BADGE_BYTE)}) };
+#undef BADGE_BYTE
 
 /* "verdict, capture_rate, ...". */
 #define BADGE_COMMA_NAME(NAME, MAKE) ", " NAME

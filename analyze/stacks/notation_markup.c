@@ -106,7 +106,7 @@ static void map_segment(struct stack_input *input, const struct pattern_text *f)
 
 static bool starts(const struct stack_input *input, struct pattern_text r, uint64_t *thread)
 {
-    struct pattern_text f[MARKUP_FIELDS];
+    struct pattern_text f[MARKUP_FIELDS] = {{NULL, NULL}};
     uint32_t count;
     uint64_t index;
     *thread = NO_THREAD;
@@ -116,7 +116,7 @@ static bool starts(const struct stack_input *input, struct pattern_text r, uint6
 
 static enum line_is read_line(struct stack_input *input, struct pattern_text r, struct frame *out)
 {
-    struct pattern_text f[MARKUP_FIELDS];
+    struct pattern_text f[MARKUP_FIELDS] = {{NULL, NULL}};
     uint32_t count;
     if (!split(r, f, &count))
         return LINE_UNKNOWN;

@@ -309,7 +309,7 @@ static void begin(struct stack_input *input, struct fault *fault)
     if (input->reports == NULL || !find_writer(input->object, input->reports) ||
         visit_walks(input, input->reports, keep_walk))
         fault_no_memory(fault, "stacks of a report");
-    if (fault->code != ERR_NONE)
+    if (fault->code != ERR_NONE || input->reports == NULL || input->reports->writer == NULL)
         return;
     input->reports->sources = member(input->object, input->reports->writer->sources);
     if (cJSON_GetArraySize(input->reports->sources) > SOURCES_MAX)

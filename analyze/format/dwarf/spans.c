@@ -146,14 +146,15 @@ void dwarf_make_spans(struct sweep_memory *memory, struct dwarf_unit *unit,
     const uint32_t bounds = 2 * count;
     struct sweep sweep = {.unit = unit, .ranges = ranges, .bound_count = bounds};
 
-    unit->spans = malloc((bounds + unit->row_count + 1) * sizeof *unit->spans);
+    unit->spans = malloc(((size_t)bounds + unit->row_count + 1) * sizeof *unit->spans);
     if (unit->spans == NULL ||
         !ARRAY_ROOM(memory->bounds, memory->bound_room, 2 * (uint64_t)bounds) ||
         !ARRAY_ROOM(memory->heap, memory->heap_room, count))
         return;
-    for (uint32_t i = 0; i < count; i++) {
-        memory->bounds[2 * i] = (struct scope_bound){ranges[i].low, i & INT32_MAX, true};
-        memory->bounds[2 * i + 1] = (struct scope_bound){ranges[i].high, i & INT32_MAX, false};
+    for (size_t i = 0; i < count; i++) {
+        memory->bounds[2 * i] = (struct scope_bound){ranges[i].low, (uint32_t)i & INT32_MAX, true};
+        memory->bounds[2 * i + 1] =
+            (struct scope_bound){ranges[i].high, (uint32_t)i & INT32_MAX, false};
     }
     sweep.bounds = sort_bounds(memory->bounds, memory->bounds + bounds, bounds);
     sweep.open = (struct open_ranges){ranges, memory->heap, 0};
