@@ -66,9 +66,11 @@ TEST(a_mapped_file_is_peeked_into)
     file_peek_close(&peek);
     CHECK(!file_peek(&peek, map.data, 1, to));
     test_write(other, "abcdefghij", 10);
+#ifndef _WIN32 /* where a file that is mapped cannot be replaced */
     REQUIRE(file_move(other, path, &fault) == ERR_NONE);
     file_peek_open(path, &map, &peek);
     CHECK(!file_peek(&peek, map.data, 1, to));
     file_peek_close(&peek);
+#endif
     file_unmap(&map);
 }
