@@ -65,7 +65,7 @@ class ManagedRules(e2e.Case):
         self.assertEqual(held, (1, 2))  # the second of `walking` is only tried
         for name in ("publish_assembly", "on_thread_destroyed"):
             self.assertNotRegex(body(self.profiler, name), r"\b(ASK|CLR_CALL)\(", name)
-        types = code(CAPTURE / "profiler/types.c")
+        types = code(CAPTURE / "profiler/type_arguments.c")
         self.assertNotRegex(types, r"lock|SRWLOCK|CriticalSection")
         # What is not counted: the snapshot itself, and the first question, before there are threads.
         self.assertEqual(len(re.findall(r"\bCLR_CALL\(", self.profiler + types)), 3)
