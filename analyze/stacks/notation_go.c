@@ -14,12 +14,8 @@
 static bool starts(const struct stack_input *input, struct pattern_text r, uint64_t *thread)
 {
     static const char *const rows[] = {"goroutine %n{ %*} [%*]:", "signal arrived during %*"};
-    struct pattern_match found;
     (void)input;
-    if (!pattern_matches_any(rows, COUNT_OF(rows), r, &found))
-        return false;
-    *thread = found.has_number ? found.number : NO_THREAD;
-    return true;
+    return spelled_start(rows, COUNT_OF(rows), r, thread);
 }
 
 static enum line_is read_line(struct stack_input *input, struct pattern_text r, struct frame *out)

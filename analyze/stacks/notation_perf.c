@@ -13,12 +13,8 @@ static bool starts(const struct stack_input *input, struct pattern_text r, uint6
 {
     static const char *const rows[] = {"%f %D/%n [%D] %D.%D: %*", "%f %n [%D] %D.%D: %*",
                                        "%f %D/%n %D.%D: %*:{ %*}", "%f %n %D.%D: %*:{ %*}"};
-    struct pattern_match found;
     (void)input;
-    if (!pattern_matches_any(rows, COUNT_OF(rows), r, &found))
-        return false;
-    *thread = found.number;
-    return true;
+    return spelled_start(rows, COUNT_OF(rows), r, thread);
 }
 
 static enum line_is read_line(struct stack_input *input, struct pattern_text r, struct frame *out)

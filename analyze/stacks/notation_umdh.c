@@ -15,10 +15,8 @@ static bool starts(const struct stack_input *input, struct pattern_text r, uint6
 {
     static const char *const rows[] = {"{+ }{- }%a ( %a - %a) %a allocs BackTrace%a",
                                        "{+ }{- }%a (%a - %a) %a allocs BackTrace%a"};
-    struct pattern_match found;
     (void)input;
-    *thread = NO_THREAD;
-    return pattern_matches_any(rows, COUNT_OF(rows), r, &found);
+    return spelled_start(rows, COUNT_OF(rows), r, thread);
 }
 
 /* "//   BASE SIZE PATH" places a module; all other such lines are comments. */

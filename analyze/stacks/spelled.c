@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "stacks/stack_reader.h"
+#include "stacks/notation.h"
 
 struct pattern_text spelled_base_name(struct pattern_text path)
 {
@@ -220,4 +220,13 @@ struct pattern_text spelled_after_prefix(struct pattern_text line)
     while (take_prefix(&line))
         continue;
     return line;
+}
+
+bool spelled_start(const char *const *rows, size_t count, struct pattern_text line,
+                   uint64_t *thread)
+{
+    struct pattern_match found = {0};
+    const bool starts = pattern_matches_any(rows, count, line, &found);
+    *thread = starts && found.has_number ? found.number : NO_THREAD;
+    return starts;
 }

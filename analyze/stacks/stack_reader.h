@@ -202,6 +202,10 @@ bool spelled_named(struct stack_input *input, struct pattern_text module,
                    struct pattern_text function, struct frame *out);
 /* True for 0x and at least four hexadecimal digits, or 8, 12 or 16 without 0x. */
 bool spelled_address(struct pattern_text word);
+/* True for a line that begins a stack, as one of COUNT patterns is. *THREAD: its number (%n), or
+ * NO_THREAD. */
+bool spelled_start(const char *const *rows, size_t count, struct pattern_text line,
+                   uint64_t *thread);
 /* LINE without the time at its start, and the level and the source after that. */
 struct pattern_text spelled_after_time(struct pattern_text line);
 /* LINE without what logs put before a frame: an index, times, a level, a source, an address. */
