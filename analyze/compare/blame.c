@@ -464,7 +464,9 @@ void finding_blame(const struct compare_input *in, const struct table *table, st
     if (cause_is_innocent(f->cause))
         return;
     if (f->cause == CAUSE_HANDLER_CONTEXT && f->wrong != NULL) {
-        blame_handler(&p, f, voters_column(table, f->wrong));
+        /* Names of modules at wrong bases are no frames of a handler. */
+        if (!blame_modules(&p, f, column) && !blame_modules(&p, f, against))
+            blame_handler(&p, f, voters_column(table, f->wrong));
         return;
     }
     if (blame_no_symbols(&p, f, column) || blame_machine_frame(&p, f, column, against) ||
