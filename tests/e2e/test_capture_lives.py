@@ -3,6 +3,7 @@ the capture; it has a Wine prefix to itself.
 
 Only this finds a capture that is lost, or waits forever, because of what the program did before."""
 
+import functools
 import os
 import pathlib
 import shutil
@@ -182,12 +183,8 @@ class Lives(e2e.Case):
     def test_a_disk_that_fills_up_leaves_whole_sections_and_no_dump(self):
         for kilobytes, walkers in ((0, None), (1, set()), (2, {"rtl", "backtrace", "framepointer"}), (100, set(WALKERS.values()))):
             with self.subTest(kilobytes=kilobytes):
-                def wine(*argv, env, most=kilobytes):
-                    limit = ["bash", "-c", 'trap "" XFSZ; ulimit -f "$0"; exec "$@"', most, "wine", *argv]
-                    done = e2e.finished(limit, env=env, limit_s=120 * e2e.PATIENCE)
-                    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
-
-                _, said, records, dumps = self.live("reinstall", wine=wine)
+                on_it = functools.partial(e2e.wine, loader=e2e.wine_with_disk_of(kilobytes))
+                _, said, records, dumps = self.live("reinstall", wine=on_it)
                 self.assertEqual(dumps, [], said)
                 self.assertEqual(len(records), 0 if walkers is None else 1)
                 for record in records:

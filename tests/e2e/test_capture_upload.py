@@ -102,8 +102,7 @@ class Upload(stream_pipeline.Pipeline):
         self.reports.mkdir()
 
     def program(self, url, word, *numbers):
-        return subprocess.run(["wine", f"{self.tree.name}/upload.exe", str(self.reports), url, stream_pipeline.TOKEN, word, *map(str, numbers)],
-                              capture_output=True, text=True, check=False, env=WINE, timeout=120 * e2e.PATIENCE)
+        return e2e.wine(f"{self.tree.name}/upload.exe", self.reports, url, stream_pipeline.TOKEN, word, *numbers, env=WINE)
 
     def crash(self):
         before = set(self.reports.iterdir())
@@ -160,8 +159,7 @@ class Upload(stream_pipeline.Pipeline):
         self.assertLessEqual(len(ids.pop()), 48)
 
     def test_a_full_disk_is_the_reason_for_a_missing_dump(self):
-        limit = ["bash", "-c", 'trap "" XFSZ; ulimit -f "$0"; exec "$@"', "100", "wine", f"{self.tree.name}/upload.exe", str(self.reports), "-", "-", "crash"]
-        e2e.finished(limit, env=WINE, limit_s=120 * e2e.PATIENCE)
+        e2e.wine(f"{self.tree.name}/upload.exe", self.reports, "-", "-", "crash", env=WINE, loader=e2e.wine_with_disk_of(100))
         end = time.monotonic() + 20 * e2e.PATIENCE
         while ".dmp" in self.files() and time.monotonic() < end:
             time.sleep(0.05)

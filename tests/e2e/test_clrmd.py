@@ -77,8 +77,7 @@ class ClrMD(e2e.Case):
         """(version, frames in MODULE) by ClrMD."""
         case = json.dumps({"files": [{"role": "dump", "path": "dump.dmp"}]}) + "\n"
         for _ in range(3):  # of some 30 processes of .NET 10 under Wine, one ended without an answer
-            done = e2e.finished(["wine", CLRMD, self.windows(RUNTIMES[runtime] / "mscordaccore.dll")], stdin=case.encode(), env=self.env,
-                                folder=folder, limit_s=120 * e2e.PATIENCE)
+            done = e2e.wine_bytes(CLRMD, self.windows(RUNTIMES[runtime] / "mscordaccore.dll"), stdin=case.encode(), env=self.env, folder=folder)
             if done.stdout:
                 break
             print(f"ClrMD ended without an answer, status {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")

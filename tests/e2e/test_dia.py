@@ -74,8 +74,8 @@ class Dia(e2e.Case):
         subprocess.run([*CLANG, f"-I{e2e.ROOT / 'corpus/reference/adapters'}", "-o", cls.made / "ask.exe", e2e.ROOT / "tests/dia/ask.c"], check=True)
 
     def ask(self, pdb, rvas):
-        done = subprocess.run(["wine", self.made / "ask.exe", f"Z:{DIA}", f"Z:{pdb}"], input="".join(f"{rva:x}\n" for rva in rvas), text=True,
-                              encoding="utf-8", capture_output=True, env=WINE, check=False, timeout=300)
+        asked = "".join(f"{rva:x}\n" for rva in rvas)
+        done = e2e.wine(self.made / "ask.exe", f"Z:{DIA}", f"Z:{pdb}", stdin=asked.encode(), env=WINE, limit_s=300)
         self.assertEqual(done.returncode, 0, done.stderr)
         return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -195,8 +195,8 @@ class Judge(e2e.Case):
         for path in [*MICROSOFT.glob("*.dll"), BIN / "twinstack-dbgeng.exe"]:
             shutil.copy(path, program)
         native = {"WINEDLLOVERRIDES": NATIVE["WINEDLLOVERRIDES"].replace("=n", ",dbgeng,dbgmodel=n")}
-        done = subprocess.run(["wine", program / "twinstack-dbgeng.exe", "--serve"], input="".join(f"{dump}\t{folder}\n" for dump in dumps),
-                              text=True, encoding="utf-8", capture_output=True, env={**ENV, **native}, check=False, timeout=900)
+        asked = "".join(f"{dump}\t{folder}\n" for dump in dumps)
+        done = e2e.wine(program / "twinstack-dbgeng.exe", "--serve", stdin=asked.encode(), env={**ENV, **native}, limit_s=900)
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(len(answers), len(dumps), done.stderr)
         for dump, answer in zip(dumps, answers):

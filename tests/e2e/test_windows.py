@@ -35,7 +35,7 @@ WINE = LOADER if LOADER.exists() else "wine"
 
 
 def wine(program, *argv, stdin=b"", limit_s=120, folder=e2e.ROOT):
-    return e2e.finished([WINE, program, *argv], stdin=stdin, limit_s=limit_s * e2e.PATIENCE, folder=folder, env=ENV)
+    return e2e.wine_bytes(program, *argv, loader=(WINE,), stdin=stdin, limit_s=limit_s, folder=folder, env=ENV)
 
 
 def linux(*argv, stdin=b"", folder=e2e.ROOT):

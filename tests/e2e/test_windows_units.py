@@ -30,7 +30,7 @@ class Units(e2e.Case):
     @staticmethod
     def run_program(program, *argv):
         """What it prints, and why that is no success."""
-        done = e2e.finished(["wine", program, *argv], limit_s=300 * e2e.PATIENCE, env=ENV)
+        done = e2e.wine_bytes(program, *argv, limit_s=300, env=ENV, folder=e2e.ROOT)
         lines = done.stdout.decode("utf-8", "replace").splitlines()
         good = lines and re.fullmatch(r"tally (\d+ 0 \d+)", lines[-1])
         return None if good and good[1] != "0 0 0" else (program.name, lines[-8:], done.stderr[-400:])

@@ -75,17 +75,29 @@ def finished(argv, *, limit_s, stdin=b"", env=None, folder=ROOT):
 
 # Wine refused to start a program, as it does with one of some 400 starts on a busy machine; or its server ended at the moment at which
 # a program connected, before that had a thread id. Nothing of the program has run then.
-NOT_STARTED = re.compile(r"\(error 1359\)|^wine client error:0:", re.MULTILINE)
+NOT_STARTED = re.compile(rb"\(error 1359\)|^wine client error:0:", re.MULTILINE)
 
 
-def wine(*argv, env, limit_s=120):
-    """Runs a Windows program; a second time when Wine did not start it, or a victim for it. `run` starts such a victim again, too."""
+def wine_bytes(*argv, env, limit_s=120, loader=("wine",), stdin=b"", folder=None):
+    """Runs a Windows program; a second time when Wine did not start it, or a victim for it. `run` starts such a victim again, too.
+    LOADER: the words that start Wine. Its output stays bytes."""
     for _ in range(2):
-        done = finished(["wine", *argv], env=env, limit_s=limit_s * PATIENCE, folder=None)
-        done.stdout, done.stderr = (text.decode().replace("\r\n", "\n") for text in (done.stdout, done.stderr))
+        done = finished([*loader, *argv], stdin=stdin, env=env, limit_s=limit_s * PATIENCE, folder=folder)
         if not NOT_STARTED.search(done.stderr):
             break
     return done
+
+
+def wine(*argv, **more):
+    """The same, with text in stdout and stderr."""
+    done = wine_bytes(*argv, **more)
+    done.stdout, done.stderr = (text.decode().replace("\r\n", "\n") for text in (done.stdout, done.stderr))
+    return done
+
+
+def wine_with_disk_of(kilobytes):
+    """The `loader` of a program whose files cannot be larger, as on a disk that is full: written are the bytes that fit."""
+    return ["bash", "-c", 'trap "" XFSZ; ulimit -f "$0"; exec "$@"', kilobytes, "wine"]
 
 
 def launch(programs, out, victim, scenario, *options, env, limit_s=40):
