@@ -346,22 +346,46 @@ test('on_a_phone_the_stack_is_on_the_first_screen', async () => {
   }
 });
 
-test('on_a_phone_each_ratio_is_read_without_a_swipe', async () => {
-  for (const width of [390, 320]) {
-    const page = await open('/timing', { viewport: { width, height: 844 } });
-    await settled(page);
-    const cells = page.locator('[aria-label="Which way is faster"] td.num');
-    const texts = await cells.allInnerTexts();
-    check(
-      texts.some((text) => /\d+\.\d+ \[\d/.test(text)),
-      `a ratio: ${texts}`,
-    );
-    for (const cell of await cells.all()) {
-      const { x, width: wide } = must(await cell.boundingBox());
-      check(x >= 0 && x + wide <= width, `${width} px wide: a cell from ${x} to ${x + wide}`);
+test('on_a_phone_both_ways_are_read_without_a_swipe', async () => {
+  for (const width of [390, 320])
+    for (const [path, label, cells] of [
+      ['/runs/30/mismatches/inline_chain.ob2', 'Aligned stacks', 'td'],
+      ['/', 'Both ways', 'td'],
+      ['/timing', 'Which way is faster', 'td'],
+      ['/timing', 'Cost of a million crashes', 'td'],
+      ['/timing', 'In the dying process', 'td'],
+    ]) {
+      const page = await open(path, { viewport: { width, height: 844 } });
+      await settled(page);
+      const table = page.locator(`[aria-label="${label}"]`);
+      await table.first().scrollIntoViewIfNeeded();
+      const places = await table
+        .locator(cells)
+        .evaluateAll((all) =>
+          all
+            .map((cell) => ({ ...cell.getBoundingClientRect().toJSON(), text: cell.textContent }))
+            .filter(({ width: wide }) => wide > 0),
+        );
+      check(places.length > 3, `${label}, ${width} px wide: ${places.length} cells`);
+      for (const { left, right, text } of places)
+        check(left >= 0 && right <= width, `${label}, ${width} px wide: ${text} from ${left} to ${right}`);
+      await closePage(page);
     }
-    await closePage(page);
-  }
+});
+
+test('on_a_phone_the_ways_of_a_row_are_beside_each_other', async () => {
+  const page = await open('/runs/30/mismatches/inline_chain.ob2', { viewport: { width: 320, height: 844 } });
+  await settled(page);
+  const heads = await page.locator('.aligned thead th').allTextContents();
+  const tops = await page
+    .locator('.aligned tbody tr')
+    .first()
+    .locator('td')
+    .evaluateAll((all) => all.map((cell) => cell.getBoundingClientRect().top));
+  same(heads.slice(1, 4), ['truth', 'offset:rtl', 'dump'], 'the columns');
+  same(tops[2], tops[3], `the two ways, below the truth: ${tops}`);
+  check(tops[1] < tops[2], `the truth is above them: ${tops}`);
+  await closePage(page);
 });
 
 test('nothing_moves_while_a_page_comes_in', async () => {

@@ -22,7 +22,7 @@ export function Accuracy({ accuracy }) {
       <h2 class="section">Both ways over the same {plural(accuracy.cases, 'case')}</h2>
       <Table
         label="Both ways"
-        kind="list both"
+        kind="list stacking"
         rows={accuracy.ways}
         columns={[
           { head: 'way', cell: (way) => way.engine, kind: 'mono' },

@@ -226,10 +226,11 @@ export function Aligned({ thread, columns, engines, scores, rows, selected, sele
     kind: 'cell',
     attributes: ({ row }) => colours(row[0]),
   };
+  const isJudged = rows.some(({ row }) => row[0].frame);
   return (
     <Table
       label="Aligned stacks"
-      kind="aligned"
+      kind={`aligned ways ${isJudged ? 'judged' : ''}`}
       rows={rows}
       id={({ at }) => at}
       attributes={({ row, at }) => ({
@@ -250,7 +251,7 @@ export function Aligned({ thread, columns, engines, scores, rows, selected, sele
           ),
           kind: 'num dim',
         },
-        ...(rows.some(({ row }) => row[0].frame) ? [truth] : []),
+        isJudged && truth,
         ...columns.map((i) => ({
           head: (
             <span class="mono">

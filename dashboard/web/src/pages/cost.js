@@ -113,12 +113,13 @@ export function CostOfMillion({ cost, words, set }) {
   return (
     <>
       <Steps lanes={cost.lanes} steps={words.steps} />
-      <h2 class="section">Cost of a million crashes</h2>
+      <h2 class="section">Cost of a million crashes, {cost.arch}</h2>
       <Table
         label="Cost of a million crashes"
+        kind="list stacking"
         rows={words.lines}
         columns={[
-          { head: cost.arch, cell: ({ name }) => name },
+          { head: 'what it costs', cell: ({ name }) => name },
           ...cost.lanes.map((lane) => ({
             head: lane.lane,
             cell: (/** @type {Word} */ { key }) => amountOf(lane, key),

@@ -264,7 +264,7 @@ function InProcess({ rows }) {
   return (
     <Table
       label="In the dying process"
-      kind="list named"
+      kind="list stacking"
       rows={rows}
       columns={[
         {
