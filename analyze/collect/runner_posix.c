@@ -109,14 +109,20 @@ static enum status run_quiet(const struct runner *runner, const char *command, u
 #define NEVER_WANTED "mshtml,winedbg.exe,winemenubuilder.exe"
 #define SERVICES ",winedevice.exe,plugplay.exe,svchost.exe"
 
-/* With all services, since some of them write to the registry. */
+/* A file in a prefix that is not whole yet. */
+#define UNFINISHED "twinstack-unfinished"
+
+/* With all services, since some of them write to the registry. What an attempt that was killed has
+ * left is made again: Wine itself leaves out what its time stamp covers. */
 static enum status make_prefix(const struct runner *runner, struct fault *fault)
 {
     log_progress_news("making the Wine prefix %s, once; this takes 5 s to a minute",
                       runner->prefix);
     return run_quiet(runner,
-                     "export WINEDLLOVERRIDES=mscoree," NEVER_WANTED "=; "
-                     "${1:+\"$1\"} wineboot -i </dev/null >/dev/null 2>&1 && wineserver -w",
+                     "cd \"$WINEPREFIX\" && : >" UNFINISHED " && rm -f .update-timestamp && "
+                     "export WINEDLLOVERRIDES=mscoree," NEVER_WANTED "= && "
+                     "${1:+\"$1\"} wineboot -i </dev/null >/dev/null 2>&1 && wineserver -w && "
+                     "rm " UNFINISHED,
                      PREFIX_LIMIT_MS, fault);
 }
 
@@ -400,7 +406,9 @@ static void let_prefix_go(struct runner *runner)
 static bool prefix_is_made(const char *prefix, struct arena *keep)
 {
     const char *registry = path_join(keep, prefix, "system.reg");
-    return registry != NULL && path_is_file(registry);
+    const char *unfinished = path_join(keep, prefix, UNFINISHED);
+    return registry != NULL && path_is_file(registry) && unfinished != NULL &&
+           !path_is_file(unfinished);
 }
 
 bool runner_is_prepared(const struct collect_options *options)
@@ -445,6 +453,7 @@ enum status runner_open(const struct collect_options *options, uint32_t worker, 
         out->prefix = NULL; /* nothing of ours is in it */
         return fault->code;
     }
+    start_guard(out);
     if (out->loader != NULL)
         wine32_link(base, &out->keep);
     if (worker == 0 && !prefix_is_made(base, &out->keep))
@@ -458,7 +467,6 @@ enum status runner_open(const struct collect_options *options, uint32_t worker, 
         fault_no_memory(fault, "Wine prefix");
     if (fault->code != ERR_NONE)
         return fault->code;
-    start_guard(out);
     return warm_up(out, fault);
 }
 

@@ -338,29 +338,44 @@ class RunControl(e2e.Case):
         # A server that lasts: a process of a group of its own, as the persistent one is.
         (self.folder / "bin/wineserver").write_text('#!/bin/sh\n[ "$1" != -p ] || setsid sleep 600 >/dev/null 2>&1 &\n')
 
-        def started():
-            """What has the mark of the run's process."""
-            found = []
-            for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
-                try:
-                    if f"\0TWINSTACK_RUNNER={self.child.pid}-" in "\0" + path.read_text(errors="replace"):
-                        found.append(int(path.parent.name))
-                except OSError:
-                    pass  # it ended meanwhile, or is another user's
-            return found
-
-        def end():
-            for process in started():
-                os.kill(process, signal.SIGKILL)
-
-        self.addCleanup(end)
         seen = []
-        self.stop_in_the_middle(signal.SIGKILL, "-k", "good or slow", meanwhile=lambda: seen.extend(started()))
+        self.stop_in_the_middle(signal.SIGKILL, "-k", "good or slow", meanwhile=lambda: seen.extend(self.started()))
         self.assertGreaterEqual(len(seen), 2, "the server and the program that it was killed in")
+        self.ends_what_was_started()
+
+    def test_a_run_that_is_killed_while_it_makes_its_prefix_leaves_nothing_half_made(self):
+        # Wine's registry is there long before the prefix is whole, and whatever makes it goes on without us.
+        prefix, waiting = self.folder / "prefix", self.folder / "bin/waiting"
+        (self.folder / "bin/wineboot").write_text("#!/bin/sh\ntouch \"$WINEPREFIX/system.reg\" \"$WINEPREFIX/.update-timestamp\"\n"
+                                                  f"[ ! -e {self.folder}/bin/wait ] || {{ touch {waiting}; exec sleep 600; }}\n")
+        (self.folder / "bin/wineboot").chmod(0o755)
+        (prefix / "system.reg").unlink()
+        self.stop_in_the_middle(signal.SIGKILL, "-k", "good")
+        self.ends_what_was_started()
+        (self.folder / "bin/wineboot").write_text("#!/bin/sh\n[ ! -e \"$WINEPREFIX/.update-timestamp\" ] && touch \"$WINEPREFIX/whole\"\n")
+        self.assertIn("making the Wine prefix", self.take("-k", "good")[1])
+        self.assertTrue((prefix / "whole").exists(), "Wine leaves out what its time stamp covers")
+        self.assertNotIn("making the Wine prefix", self.take("-k", "good")[1])
+
+    def started(self):
+        """What has the mark of the run's process."""
+        found = []
+        for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
+            try:
+                if f"\0TWINSTACK_RUNNER={self.child.pid}-" in "\0" + path.read_text(errors="replace"):
+                    found.append(int(path.parent.name))
+            except OSError:
+                pass  # it ended meanwhile, or is another user's
+        return found
+
+    def ends_what_was_started(self):
         until = time.monotonic() + 10 * e2e.PATIENCE
-        while started() and time.monotonic() < until:
+        while self.started() and time.monotonic() < until:
             time.sleep(0.05)
-        self.assertEqual(started(), [])
+        left = self.started()
+        for process in left:
+            os.kill(process, signal.SIGKILL)
+        self.assertEqual(left, [])
 
     def test_a_second_thread_judges_what_waits(self):
         # The first judge waits for a second one beside it; with -j 1, where there is none, each waits a moment.
