@@ -41,12 +41,27 @@ static bool lies_in(const char *path, const char *root)
     return strncmp(path, root, bytes) == 0 && (path[bytes] == '\0' || path[bytes] == '/');
 }
 
+const char *symbol_store_file_identity(const struct symbol_store *store, const char *path)
+{
+    for (uint32_t i = 0; i < store->file_count; i++) {
+        const struct source_id *id = &store->files[i].id;
+        if (strcmp(store->files[i].path, path) == 0 && (id->debug_id[0] || id->code_id[0]))
+            return id->debug_id[0] != '\0' ? id->debug_id : id->code_id;
+    }
+    return NULL;
+}
+
 /* What only adds to another file, such as split DWARF, is opened with that file, and leaves no
- * trace. */
-static bool is_companion(const struct store_file *file)
+ * trace. A debug file of an image, such as a dSYM, states of which it is. */
+static bool is_companion(const struct symbol_store *store, const struct store_file *file)
 {
     const struct object_candidate *object = &file->id.object;
-    return file->kind == &source_object && (!object->has_code || object->kind == OBJECT_ARCHIVE);
+    if (file->kind != &source_object || (object->has_code && object->kind != OBJECT_ARCHIVE))
+        return false;
+    bool states_image = object->is_code && object->id[0] != '\0';
+    for (const struct source *s = store->sources; states_image && s != NULL; s = s->next)
+        states_image = strcmp(s->id.object.id, object->id) != 0;
+    return !states_image;
 }
 
 static bool is_used(const struct symbol_store *store, const char *root)
@@ -55,7 +70,7 @@ static bool is_used(const struct symbol_store *store, const char *root)
         if (lies_in(source->path, root))
             return true;
     for (uint32_t i = 0; i < store->file_count; i++)
-        if (is_companion(&store->files[i]) && lies_in(store->files[i].path, root))
+        if (lies_in(store->files[i].path, root) && is_companion(store, &store->files[i]))
             return true;
     return symbol_path_is_chain(root) && !path_is_folder(root) && !path_is_file(root);
 }

@@ -62,6 +62,9 @@ const char *symbol_store_named_file(const struct symbol_store *store, uint32_t i
  */
 bool symbol_store_file_fits(const struct symbol_store *store, const char *path,
                             const struct module *module);
+/* The identity that such a file states, as in struct module: its debug_id, else its code_id;
+ * borrowed. NULL: none. */
+const char *symbol_store_file_identity(const struct symbol_store *store, const char *path);
 
 /* Those of ROOTS, and of the bound files, that gave nothing to the modules asked for so far,
  * separated by commas, in KEEP; NULL: none, or no module was asked for. */

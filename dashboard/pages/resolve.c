@@ -97,6 +97,9 @@ struct sent_file {
     bool fits; /* a module of the stacks */
 };
 
+/* Modules of the stacks that are listed where a file is of none of them. */
+enum { MODULES_MAX = 32 };
+
 struct resolving {
     struct exchange *x;
     struct symbol_store *symbols;
@@ -104,6 +107,8 @@ struct resolving {
     uint32_t count;
     struct sent_file files[UPLOAD_PARTS_MAX];
     uint32_t file_count;
+    const struct module *modules[MODULES_MAX]; /* that state an identity, each once */
+    uint32_t module_count;
     uint64_t end_ns;     /* nothing is begun after that */
     bool dump, late;     /* one of them was a minidump; time is up */
     struct fault failed; /* this machine failed, e.g. its disk is full: there is no answer */
@@ -129,9 +134,30 @@ static void note_files(struct resolving *r, const struct stack *stack)
         }
 }
 
+static const char *identity_of(const struct module *module)
+{
+    return module->debug_id[0] != '\0' ? module->debug_id : module->code_id;
+}
+
+static void note_module(struct resolving *r, const struct module *module)
+{
+    for (uint32_t i = 0; i < r->module_count; i++)
+        if (strcmp(identity_of(r->modules[i]), identity_of(module)) == 0)
+            return;
+    struct module *copy = ARENA_ARRAY(&r->x->keep, 1, struct module);
+    if (copy == NULL || identity_of(module)[0] == '\0' || r->module_count == MODULES_MAX)
+        return;
+    *copy = *module;
+    copy->name = arena_string(&r->x->keep, module->name);
+    r->modules[r->module_count++] = copy;
+}
+
 static void take_stack(struct resolving *r, const struct stack *stack)
 {
     note_files(r, stack);
+    for (uint32_t i = 0; i < stack->frame_count && r->file_count > 0; i++)
+        if (stack->frames[i].module != NULL)
+            note_module(r, stack->frames[i].module);
     write_stack(&r->stacks, stack);
 }
 
@@ -318,7 +344,20 @@ static void write_files(struct json *j, const struct resolving *r)
         json_object(j);
         json_key_string(j, "name", r->files[i].name);
         json_key_string(j, "what", r->files[i].what);
+        json_key_string(j, "identity", symbol_store_file_identity(r->symbols, r->files[i].path));
         json_key_bool(j, "fits", r->files[i].fits || gave_names(r, &r->files[i]));
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+static void write_modules(struct json *j, const struct resolving *r)
+{
+    json_array(j);
+    for (uint32_t i = 0; i < r->module_count; i++) {
+        json_object(j);
+        json_key_string(j, "name", r->modules[i]->name);
+        json_key_string(j, "identity", identity_of(r->modules[i]));
         json_object_end(j);
     }
     json_array_end(j);
@@ -326,16 +365,19 @@ static void write_files(struct json *j, const struct resolving *r)
 
 static int answer_parts(struct resolving *r)
 {
-    struct json files;
+    struct json files, modules;
     json_to_text(&files, false);
     write_files(&files, r);
+    json_to_text(&modules, false);
+    write_modules(&modules, r);
     char *lists[] = {json_take(&r->stacks, NULL), json_take(&r->errors, NULL),
-                     json_take(&files, NULL)};
+                     json_take(&files, NULL), json_take(&modules, NULL)};
     const char *data = NULL;
-    if (lists[0] != NULL && lists[1] != NULL && lists[2] != NULL)
-        data =
-            arena_printf(&r->x->keep, "{\"form\":\"%s\",\"stacks\":%s,\"errors\":%s,\"files\":%s}",
-                         r->dump ? "dump" : "stack", lists[0], lists[1], lists[2]);
+    if (lists[0] != NULL && lists[1] != NULL && lists[2] != NULL && lists[3] != NULL)
+        data = arena_printf(
+            &r->x->keep,
+            "{\"form\":\"%s\",\"stacks\":%s,\"errors\":%s,\"files\":%s,\"modules\":%s}",
+            r->dump ? "dump" : "stack", lists[0], lists[1], lists[2], lists[3]);
     for (size_t i = 0; i < COUNT_OF(lists); i++)
         free(lists[i]);
     if (data == NULL)

@@ -41,11 +41,10 @@ const dropFiles = async (page, files) =>
       files.map(([as, bytes]) => [as, bytes.toString('base64')]),
     ),
   });
+/** @type {(name: string) => string} */
+const keyOf = (name) => readdirSync(join(root, 'corpus/symbols', name))[0];
 /** @type {(name: string) => Buffer} */
-const symbolFile = (name) => {
-  const folder = join(root, 'corpus/symbols', name);
-  return readFileSync(join(folder, readdirSync(folder)[0], name));
-};
+const symbolFile = (name) => readFileSync(join(root, 'corpus/symbols', name, keyOf(name), name));
 
 test('resolve_says_what_is_wrong', async () => {
   const page = await openPage(chromium, `${server.base}/resolve`);
@@ -112,6 +111,8 @@ test('symbol_files_are_dropped_beside_a_stack', async () => {
     ['dump.dmp', readFileSync(join(held, 'dump.dmp'))],
   ]);
   await says(page, 'main', 'victims-ob2.pdb (PDB) is of no module of these stacks', 'another build');
+  for (const id of [keyOf('victims-ob0.pdb'), keyOf('victims-ob2.pdb')])
+    await says(page, 'main', id, 'the identity of the file, and of the module');
   check(!must(await page.textContent('.panel')).includes('inline_chain.c'), 'names of another build');
   await dropFiles(page, [['right.pdb', symbolFile('victims-ob2.pdb')]]);
   await says(page, '.panel', 'inline_chain.c:', 'the right one, by identity');
@@ -181,6 +182,25 @@ test('an_elf_and_a_dsym_name_the_frames_of_a_stack', async () => {
     await says(page, '.panel', 'app!0x', `${what}, renamed`);
     const text = must(await page.textContent('main'));
     same(text.includes('is of no module'), !text.includes('inner'), `${what}, renamed: ${text}`);
+  }
+  // A debug file states of which image it is, so it is of no other one.
+  const dsym = images[1][1];
+  if (dsym) {
+    await page.reload();
+    const dump = readFileSync(join(root, 'corpus/cases/inline_chain.ob2/dump.dmp'));
+    await dropFiles(page, [
+      ['apart.debug', dsym],
+      ['dump.dmp', dump],
+    ]);
+    await says(
+      page,
+      'main',
+      'apart.debug (PE, ELF or Mach-O file) is of no module',
+      'a dSYM of another module',
+    );
+    const said = execFileSync('llvm-dwarfdump-19', ['--uuid', scratch('app.dSYM')], { encoding: 'utf8' });
+    const uuid = must(/UUID: ([0-9A-F-]{36})/.exec(said))[1].replaceAll('-', '');
+    await says(page, 'main', `It states ${uuid}0.`, 'its identity');
   }
   // What is cut is an error of its own; the stack and the other files are used.
   await page.reload();

@@ -136,6 +136,7 @@ export async function resolveHere(text) {
     form: /** @type {const} */ ('stack'),
     errors,
     files: [],
+    modules: [],
     stacks: stacks.map((stack) => ({ ...stack, ...whole, frames: stack.frames.flatMap(answer) })),
   };
 }

@@ -296,10 +296,23 @@ function Missing({ found }) {
     <>
       {idle.map((file) => (
         <p class="banner note" key={file.name}>
-          <Name text={file.name} /> ({file.what}) is of no module of these stacks: their identities differ, or
-          their names.
+          <Name text={file.name} /> ({file.what}) is of no module of these stacks, so it is not used: their
+          identities differ, or their names.{' '}
+          {file.identity && ['It states ', <code>{file.identity}</code>, '.']}
         </p>
       ))}
+      {idle.length > 0 && found.modules.length > 0 && (
+        <p class="dim wrap">
+          These stacks are of:{' '}
+          {found.modules.map(({ name, identity }, i) => [
+            i > 0 && ', ',
+            <Name text={name} />,
+            ' ',
+            <code>{identity}</code>,
+          ])}
+          .
+        </p>
+      )}
       {bare.length > 0 && (
         <p class="dim">
           No symbol file: {bare.map((name, i) => [i > 0 && ', ', <code>{<Name text={name} />}</code>])}.{' '}
