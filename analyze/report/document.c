@@ -219,7 +219,7 @@ static struct cut put_top(struct sheet *s, const struct run_figures *report,
     cut.engines = needs.both && rows < engines; /* the two that decide are above */
     if (!cut.engines)
         cut.engines = document_engines(s, report, rows) > 0;
-    document_speed(s, report, false, most - at_most(needs.not_shown, NOT_SHOWN_LEAST));
+    document_speed(s, report, false, most - at_most(needs.not_shown, NOT_SHOWN_ONE));
     s->most_lines = s->lines + NOT_SHOWN_ONE > most ? s->lines + NOT_SHOWN_ONE : most;
     document_not_shown(s, &summary->not_shown);
     s->most_lines = 0;

@@ -74,7 +74,8 @@ static bool is_shown(const struct headline_row *row, bool spread)
 
 static void print_table(struct sheet *s, const struct headline *h, bool spread)
 {
-    struct sheet_column columns[1 + WAY_COUNT] = {{NULL, 22, 0, SHEET_ALWAYS, SHEET_LEFT}};
+    struct sheet_column columns[1 + WAY_COUNT] = {
+        {spread ? NULL : "medians (cases)", 22, 0, SHEET_ALWAYS, SHEET_LEFT}};
     struct bound_row rows[HEADLINE_ROWS * BOUNDS];
     size_t count = 0;
     for (int way = 0; way < WAY_COUNT; way++)
@@ -216,6 +217,27 @@ static bool has_tuned(const struct headline *h)
     return has;
 }
 
+/* "; foreign: dbghelp of Wine 8.0; tuned: no system data" */
+static const char *columns_text(const struct headline *h, struct arena *keep)
+{
+    const char *text =
+        arena_printf(keep, "%s%s%s", h->foreign != NULL ? "; foreign: " : "",
+                     text_or_empty(h->foreign), has_tuned(h) ? "; tuned: no system data" : "");
+    return text_or_empty(text);
+}
+
+/* The heading; returns what of NOTE found no room in it, without its semicolon. */
+static const char *put_title(struct sheet *s, const char *writer, bool spread, const char *note)
+{
+    const char *title = arena_printf(s->keep, ": dumps by %s%s", writer,
+                                     spread ? "; medians, spread and parts" : note);
+    const bool fits = title != NULL && text_width("Speed") + text_width(title) <= s->page.columns;
+    if (!spread && (s->markdown || !fits))
+        title = arena_printf(s->keep, ": dumps by %s", writer);
+    sheet_heading(s, "Speed", text_or_empty(title));
+    return (!spread && !s->markdown && fits) || note[0] == '\0' ? NULL : note + strlen("; ");
+}
+
 enum { RATIO_LINES = 4 }; /* the least that a table of ratios takes: the steps leave them */
 
 void document_speed(struct sheet *s, const struct run_figures *report, bool spread,
@@ -224,9 +246,7 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
     const struct headline *h = report->headline;
     if (h->cases == 0)
         return;
-    sheet_heading(s, "Speed",
-                  arena_printf(s->keep, ": dumps by %s%s", speed_writer(report),
-                               spread ? "; medians, spread and parts" : ""));
+    const char *note = put_title(s, speed_writer(report), spread, columns_text(h, s->keep));
     print_table(s, h, spread);
     const bool few = h->cases < MEASUREMENT_LEAST;
     const bool again = spread && !s->markdown; /* below the table of the top */
@@ -238,10 +258,10 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
                            most_lines > RATIO_LINES ? most_lines - RATIO_LINES : most_lines);
     if (!again && !few && !steps) /* the steps say the same */
         sheet_text(s, INK_PLAIN, 0, 0, h->dominates);
-    sheet_text(s, INK_DIM, 0, spread ? 0 : 2,
-               arena_printf(s->keep, "medians (cases)%s%s%s",
-                            h->foreign != NULL ? "; foreign: " : "", text_or_empty(h->foreign),
-                            has_tuned(h) ? "; tuned: no system data" : ""));
+    if (spread)
+        note = arena_printf(s->keep, "medians (cases)%s%s", note != NULL ? "; " : "",
+                            text_or_empty(note));
+    sheet_text(s, INK_DIM, 0, spread ? 0 : 2, note);
     if (spread)
         sheet_text(s, INK_DIM, 0, 0, h->scope);
     if (steps)

@@ -346,8 +346,8 @@ static uint32_t make_many(struct world *w, struct run_case *many, uint32_t scena
 }
 
 static const char many_text[] =
-    "SPEED: dumps by Wine, not Windows\n"
-    "                       dump, dbghelp    dump, ours   dump, tuned       offsets\n"
+    "SPEED: dumps by Wine, not Windows; foreign: dbghelp (linux x86-64, wine 8.0)\n"
+    "medians (cases)        dump, dbghelp    dump, ours   dump, tuned       offsets\n"
     "stack walk (24)                    –             –             –       10.0 µs\n"
     "process stopped (0)     not measured  not measured  not measured  not measured\n"
     "file written (24)             2.00 s        2.00 s  not measured        190 µs\n"
@@ -355,7 +355,6 @@ static const char many_text[] =
     "back end, cold (24)     8.00 ms (15)        600 µs  not measured        100 µs\n"
     "back end, warm (24)     not measured        180 µs  not measured       20.0 µs\n"
     "Writing the dump (by Wine) is 99.9 % of its cost: 10000 times walk and record of offsets.\n"
-    "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0)\n"
     "ratio [95 %] (cases)                  no index     index, new process                   warm\n"
     "x64 offsets, time                 not measured            100 µs (24)           20.0 µs (24)\n"
     "x64 plain dump : offsets          not measured 6.00 [6.00, 6.00] (24) 9.00 [9.00, 9.00] (24)\n"
@@ -364,7 +363,6 @@ static const char many_text[] =
 
 static const char time_line_text[] =
     "back end, warm (24)      128 µs (15)        256 µs        384 µs        512 µs\n"
-    "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0); tuned: no system data\n"
     "one crash, 20 Mbit/s stack walk written  upload opening walking loading  naming    rest all "
     "of "
     "it\n"
@@ -376,20 +374,19 @@ static const char time_line_text[] =
     "ratio [95";
 
 static const char few_text[] =
-    "SPEED: dumps by Wine, not Windows\n"
-    "                       dump, dbghelp    dump, ours   dump, tuned       offsets\n"
+    "SPEED: dumps by Wine, not Windows; foreign: dbghelp (linux x86-64, wine 8.0)\n"
+    "medians (cases)        dump, dbghelp    dump, ours   dump, tuned       offsets\n"
     "stack walk (3)                     –             –             –   too few (3)\n"
     "process stopped (0)     not measured  not measured  not measured  not measured\n"
     "file written (3)         too few (3)   too few (3)  not measured   too few (3)\n"
     "size of the file (4)     too few (4)   too few (4)  not measured   too few (4)\n"
     "back end, cold (3)       too few (3)   too few (3)  not measured   too few (3)\n"
     "back end, warm (3)      not measured   too few (3)  not measured   too few (3)\n"
-    "medians (cases); foreign: dbghelp (linux x86-64, wine 8.0)\n"
     "no ratios of x64: too few (3)\n";
 
-static const char alone_text[] = "\nmedians (cases)\nno ratios of x64: too few (3)\n";
+static const char alone_text[] = "\nSPEED: dumps by Wine, not Windows\nmedians (cases) ";
 static const char tuned_text[] =
-    "\nmedians (cases); tuned: no system data\nno ratios of x64: too few (3)\n";
+    "\nSPEED: dumps by Wine, not Windows; tuned: no system data\nmedians (cases) ";
 
 static const char builds_text[] = "\nno ratios of x64: few scenarios (11)\n";
 
