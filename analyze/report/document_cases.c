@@ -43,10 +43,10 @@ static void failing_entry(const void *rows, size_t at, struct arena *keep, struc
 {
     const struct groups_of *of = rows;
     const struct case_group *group = &of->groups->rows[at];
-    const struct run_case *first = group->cases[0];
+    const struct run_case *example = group->example;
     out->ink = INK_BAD;
-    out->head = arena_printf(keep, "%s %s  %u case%s: ", verdict_glyph(first->result.verdict),
-                             verdict_name(first->result.verdict), group->count,
+    out->head = arena_printf(keep, "%s %s  %u case%s: ", verdict_glyph(example->result.verdict),
+                             verdict_name(example->result.verdict), group->count,
                              group->count == 1 ? "" : "s");
     out->text = group->failure->shows;
     if (group->failure->elsewhere > 0)
@@ -56,8 +56,8 @@ static void failing_entry(const void *rows, size_t at, struct arena *keep, struc
     out->why = arena_printf(keep, "%s: %s",
                             text_or_empty(summary_names(of->report, group, NAMES_SHOWN, keep)),
                             group->reason);
-    out->note = note_of(group->failure, first->result.right, keep);
-    out->command = of->report->run->id != 0 ? summary_command(first, keep) : NULL;
+    out->note = note_of(group->failure, example->result.right, keep);
+    out->command = of->report->run->id != 0 ? summary_command(example, keep) : NULL;
     out->stands_for = group->count;
 }
 

@@ -53,8 +53,16 @@ static void share_room(struct case_groups *out, const struct run_case **at)
     }
 }
 
+static bool is_example(const struct run_case *c, const struct diff_case *example)
+{
+    return c->repeat == example->repeat && strcmp(c->scenario, example->scenario) == 0 &&
+           strcmp(c->variant, example->variant) == 0;
+}
+
 static void put_case(struct case_group *row, const struct run_case *c)
 {
+    if (row->count == 0 || (row->failure != NULL && is_example(c, row->failure->example)))
+        row->example = c;
     row->cases[row->count++] = c;
 }
 
@@ -125,18 +133,15 @@ static enum status group_failing(const struct run_figures *figures, struct arena
     if (groups->rows == NULL)
         return fault_no_memory(fault, "groups of cases");
     for (uint32_t g = 0; g < groups->count; g++)
-        groups->rows[g] = (struct case_group){
-            .failure = &out->failures.rows[g], .count = out->failures.rows[g].cases, .reason = ""};
+        groups->rows[g] =
+            (struct case_group){.failure = &out->failures.rows[g],
+                                .count = out->failures.rows[g].cases,
+                                .reason = text_or_empty(out->failures.rows[g].example->reason)};
     share_room(groups, at);
     for (uint32_t i = 0, k = 0; i < figures->case_count; i++)
         for (uint32_t n = 0; is_failing(&figures->cases[i]) && n < FAILURES_OF_CASE; n++, k++) {
-            const struct run_case *c = &figures->cases[i];
-            struct case_group *row = numbers[k] != UINT32_MAX ? &groups->rows[numbers[k]] : NULL;
-            if (row != NULL && row->count == 0)
-                row->reason =
-                    text_or_empty(n == 0 ? c->result.reason : row->failure->example->reason);
-            if (row != NULL)
-                put_case(row, c);
+            if (numbers[k] != UINT32_MAX)
+                put_case(&groups->rows[numbers[k]], &figures->cases[i]);
         }
     array_sort(groups->rows, groups->count, sizeof *groups->rows, larger_first);
     return ERR_NONE;
@@ -416,19 +421,19 @@ enum { NAMED_MOST = 12 };
 static void write_group(struct json *j, const struct run_figures *figures,
                         const struct case_group *group, bool fails, struct arena *keep)
 {
-    const struct run_case *first = group->cases[0];
+    const struct run_case *example = group->example;
     json_object(j);
     json_key_uint(j, "cases", group->count);
-    json_key_string(j, "reason", first->result.reason);
+    json_key_string(j, "reason", group->reason);
     json_key_string(j, "names", summary_names(figures, group, NAMED_MOST, keep));
     if (fails) {
-        json_key_string(j, "verdict", verdict_name(first->result.verdict));
-        json_key_string(j, "signature", first->result.signature);
+        json_key_string(j, "verdict", verdict_name(example->result.verdict));
+        json_key_string(j, "signature", example->result.signature);
         json_key_string(j, "key", group->failure->key);
         json_key_string(j, "sentence", group->failure->sentence);
         json_key_string(j, "blame", failure_blames_text(group->failure, keep));
-        json_key_string(j, "right", first->result.right);
-        json_key_string(j, "command", summary_command(first, keep));
+        json_key_string(j, "right", example->result.right);
+        json_key_string(j, "command", summary_command(example, keep));
     }
     json_object_end(j);
 }

@@ -8,10 +8,11 @@
 #include "study/figures.h"
 
 struct case_group {
-    const struct run_case **cases; /* in the order of the run; the first is the example */
-    uint32_t count;                /* at least 1 */
-    const char *reason;            /* of the example; "": none is known */
-    const struct failure *failure; /* of failing cases: what they have in common; else NULL */
+    const struct run_case **cases;  /* in the order of the run */
+    uint32_t count;                 /* at least 1 */
+    const struct run_case *example; /* the same one that pages name: see struct failure */
+    const char *reason;             /* of the example, in this group; "": none is known */
+    const struct failure *failure;  /* of failing cases: what they have in common; else NULL */
 };
 
 struct case_groups {

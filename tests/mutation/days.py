@@ -212,6 +212,9 @@ def faults_in(day, report, shown):
     for group, side in zip(groups, day["side"]):
         if not (group["blame"] or "").startswith(side):
             wrong.append(f"'{group['sentence']}' is blamed on {group['blame']}, and it is {side}")
+        example = re.search(r"; blame: ([^,]+), according to", group["reason"])
+        if example and example[1] not in group["blame"]:
+            wrong.append(f"'{group['sentence']}' is blamed on {group['blame']}, and its example on {example[1]}")
     return wrong
 
 
