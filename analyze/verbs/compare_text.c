@@ -111,7 +111,25 @@ static struct sheet_cell cluster_cell(const void *rows, size_t at, size_t column
     return cell_text(INK_PLAIN, texts[column]);
 }
 
-/* What broke, in one row for each mechanism and place. */
+/* A terminal is too narrow for six columns of sentences. */
+static void cluster_entry(const void *rows, size_t at, struct arena *keep, struct sheet_entry *out)
+{
+    const struct failure *c = &((const struct failure *)rows)[at];
+    const char *since = since_text(&c->since, keep), *blame = failure_blames_text(c, keep);
+    char name[160];
+    out->ink = INK_BAD;
+    out->head = arena_printf(keep, "%u case%s: ", c->cases, c->cases == 1 ? "" : "s");
+    out->text = c->sentence;
+    out->most = 2;
+    out->why = arena_printf(keep, "e.g. %s: %s", diff_case_name(c->example, name),
+                            text_or_empty(c->example->reason));
+    out->note = arena_printf(keep, "%s%s%s%s%s", blame[0] != '\0' ? "blame: " : "", blame,
+                             blame[0] != '\0' && since[0] != '\0' ? " · " : "",
+                             since[0] != '\0' ? "since " : "", since);
+    out->stands_for = 1;
+}
+
+/* What broke, one entry for each mechanism and place. */
 static void put_clusters(struct sheet *s, const struct difference *d)
 {
     static const struct sheet_column columns[] = {
@@ -125,11 +143,16 @@ static void put_clusters(struct sheet *s, const struct difference *d)
     if (count == 0)
         return;
     sheet_text(s, INK_PLAIN, 0, 0, "What broke, by mechanism and place:");
-    sheet_table_measure(s, &table, d->clusters.rows, shown);
-    sheet_table_begin(s, &table);
-    sheet_table_rows(s, &table, d->clusters.rows, shown);
-    table.left += count - shown;
-    sheet_table_end(s, &table);
+    if (s->markdown) {
+        sheet_table_measure(s, &table, d->clusters.rows, shown);
+        sheet_table_begin(s, &table);
+        sheet_table_rows(s, &table, d->clusters.rows, shown);
+        table.left += count - shown;
+        sheet_table_end(s, &table);
+    } else {
+        (void)sheet_list(s, cluster_entry, d->clusters.rows, shown, "group", NULL);
+        sheet_more(s, count - shown, true, "group", NULL);
+    }
     const struct diff_case *first = d->clusters.rows[0].example;
     char *name = arena_printf(s->keep, "%s.%s", first->scenario, first->variant);
     if (name == NULL)
@@ -256,8 +279,20 @@ static uint32_t gather(const struct run_diff *d, const struct compare_only *only
     return rows;
 }
 
-/* Every case that differs, those alike in one row; folded away where clusters have said it
- * shorter. */
+/* ": --only new,changed": what shows all rows. */
+static const char *only_text(const struct case_row *rows, uint32_t count, struct arena *keep)
+{
+    const char *text = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (i == 0 || rows[i].rows[0]->group != rows[i - 1].rows[0]->group)
+            text = arena_printf(keep, "%s%s", text == NULL ? ": --only " : text,
+                                arena_printf(keep, "%s%s", i > 0 ? "," : "",
+                                             diff_group_name(rows[i].rows[0]->group)));
+    return text;
+}
+
+/* Every case that differs, those alike in one row. Where clusters have said it shorter, Markdown
+ * folds them away, and a terminal has the first ones unless they are asked for. */
 static void put_cases(struct sheet *s, const struct difference *difference,
                       const struct compare_only *only)
 {
@@ -273,14 +308,19 @@ static void put_cases(struct sheet *s, const struct difference *difference,
                                 .stands_for = cases_of_row};
     struct case_row *rows = NULL;
     const uint32_t count = gather(&difference->diff, only, s->keep, &rows);
-    const uint32_t shown = s->markdown && count > ROWS_MOST ? ROWS_MOST : count;
-    const bool folded = s->markdown && difference->clusters.count > 0 && count > OPEN_ROWS;
+    const bool said = difference->clusters.count > 0 && count > OPEN_ROWS;
+    const bool folded = s->markdown && said;
+    const uint32_t most = s->markdown ? ROWS_MOST : said && !only->given ? OPEN_ROWS : count;
+    const uint32_t shown = count < most ? count : most;
     if (count == 0)
         return;
     if (folded)
         sheet_fold(s, "Every case that differs");
     else
-        sheet_text(s, INK_PLAIN, 0, 0, "Every case that differs:");
+        sheet_text(s, INK_PLAIN, 0, 0,
+                   shown < count ? "Cases that differ:" : "Every case that differs:");
+    if (!s->markdown)
+        table.elsewhere = only_text(rows, count, s->keep);
     sheet_table_measure(s, &table, rows, shown);
     sheet_table_begin(s, &table);
     sheet_table_rows(s, &table, rows, shown);

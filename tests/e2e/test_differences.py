@@ -83,6 +83,10 @@ class Differences(Stored):
         self.assertIn("Blame: symbols (shared) (the symbol lookup that all engines of ours share), for 3 of them. Since commit",
                       page.replace("\\", ""))
         self.assertNotIn("not_selected |", page)
+        text = self.run_db(*argv, exit_code=1).stdout
+        self.assertRegex(text, r"(?m)^3 cases: dump names another function than ran, in app\.exe$")
+        self.assertRegex(text, rf"(?m)^  e\.g\. {re.escape(smallest)}: ")
+        self.assertRegex(text, r"(?m)^  blame: symbols \(shared\) \(3\) · since run 2 \(0{11}\d\); passed in run 1 ")
         self.assertIn(f"To see the first one: `twinstack run -k {smallest}`, or its sealed case: `twinstack check /cases/2`.", page)
         # This database has no history of a run from another one.
         other = self.folder / "other.db"
@@ -96,6 +100,19 @@ class Differences(Stored):
         page = self.run_db("compare", f"{other}:1", "latest", "--markdown", exit_code=1).stdout
         self.assertIn("Since run 3; run 1 of the other database was good.", page)
         self.assertRegex(page.replace("\\", ""), r"\| run 3; passed in run 1 \(0{12}\) of the other database \|")
+
+    def test_many_cases_that_broke_take_a_screen_unless_they_are_asked_for(self):
+        with sqlite3.connect(self.db) as db:
+            run, = db.execute("SELECT max(id) FROM run").fetchone()
+            for n, (case,) in enumerate(db.execute("SELECT id FROM crash_case WHERE run_id = ?", (run,)).fetchall()):
+                db.execute("UPDATE crash_case SET verdict = 'FAIL', reason = ? WHERE id = ?", (f"of_one_long_name_{n:03}_" * 4, case))
+        db.close()
+        text = self.run_db("compare", "1", "latest", exit_code=1).stdout
+        rows = len(re.findall(r"(?m)^new ", text))
+        whole = len(re.findall(r"(?m)^new ", self.run_db("compare", "1", "latest", "--only", "new", exit_code=1).stdout))
+        self.assertEqual(rows, 10)
+        self.assertGreater(whole, 10)
+        self.assertRegex(text, rf"(?m)^and {whole - 10} more cases: --only new\b")
 
     def test_bench(self):
         case = CASES / "null_write.ob2"
