@@ -310,7 +310,8 @@ static void put_cases(struct sheet *s, const struct difference *difference,
     const uint32_t count = gather(&difference->diff, only, s->keep, &rows);
     const bool said = difference->clusters.count > 0 && count > OPEN_ROWS;
     const bool folded = s->markdown && said;
-    const uint32_t most = s->markdown ? ROWS_MOST : said && !only->given ? OPEN_ROWS : count;
+    const uint32_t open = said && !only->given ? OPEN_ROWS : count;
+    const uint32_t most = s->markdown ? ROWS_MOST : open;
     const uint32_t shown = count < most ? count : most;
     if (count == 0)
         return;
