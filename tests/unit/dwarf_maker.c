@@ -122,12 +122,16 @@ struct answer ask_at(const struct object_debug *debug, const struct object_debug
     const struct dwarf_input input = {.debug = debug, .alternate = alternate};
     struct answer out = {.name = "-"};
     struct fault fault = FAULT_INIT;
-    struct dwarf_place place;
+    struct dwarf_place place, again;
     struct dwarf *dwarf;
 
     if (dwarf_open(&input, &dwarf, &fault) != ERR_NONE)
         return out;
     dwarf_at(dwarf, offset, &place);
+    dwarf_at(dwarf, offset, &again); /* from the second question on, the unit has a list of spans */
+    CHECK(again.scope == place.scope);
+    CHECK_EQ(again.line, place.line);
+    CHECK_EQ(again.damaged, place.damaged);
     out.opened = true;
     out.damaged = place.damaged;
     for (const struct dwarf_scope *s = place.scope; s != NULL; s = s->around)

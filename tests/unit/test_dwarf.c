@@ -156,6 +156,38 @@ TEST(dwarf_finds_inline_chains_of_version_5)
     check_chain(5);
 }
 
+static const char *name_of(const struct dwarf_place *place)
+{
+    const char *name = place->scope != NULL ? dwarf_scope_name(place->scope) : NULL;
+    return name != NULL ? name : "-";
+}
+
+/* The first question about a unit is answered without the list of spans that answers the others.
+ * Each of them is asked first here, and says no more than the list. */
+TEST(the_first_question_is_answered_like_the_others)
+{
+    struct fault fault = FAULT_INIT;
+    struct dwarf_place place, other;
+    struct opened opened, fresh;
+    size_t bytes;
+    const uint8_t *data = build(5, &bytes);
+
+    REQUIRE(open_dwarf(data, bytes, &opened, &fault));
+    const uint32_t start = find_function(&opened.pe, "outer");
+    (void)depth_at(opened.dwarf, start, &place);
+    for (uint32_t at = start - 16; at < start + 64; at++) {
+        const uint32_t depth = depth_at(opened.dwarf, at, &place);
+        REQUIRE(open_dwarf(data, bytes, &fresh, &fault));
+        CHECK_EQ(depth_at(fresh.dwarf, at, &other), depth);
+        CHECK_STR(name_of(&other), name_of(&place));
+        CHECK_EQ(other.line, place.line);
+        CHECK_EQ(other.file != NULL, place.file != NULL);
+        CHECK(other.end > at && other.end <= place.end);
+        close_dwarf(&fresh);
+    }
+    close_dwarf(&opened);
+}
+
 TEST(dwarf_survives_damage)
 {
     struct pe_section section;

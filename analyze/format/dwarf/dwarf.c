@@ -153,8 +153,9 @@ static struct dwarf_unit *unit_at(struct dwarf *dwarf, uint32_t offset, uint64_t
     return found;
 }
 
-/* The span of the unit that covers OFFSET, counted from 1; 0: none. */
-static uint32_t span_at(const struct dwarf *dwarf, const struct dwarf_unit *unit, uint32_t offset)
+/* The number of spans that start at or before OFFSET. */
+static uint32_t spans_before(const struct dwarf *dwarf, const struct dwarf_unit *unit,
+                             uint32_t offset)
 {
     const uint32_t near = dwarf->last_span;
 
@@ -163,6 +164,21 @@ static uint32_t span_at(const struct dwarf *dwarf, const struct dwarf_unit *unit
             if (unit->spans[i].start > offset && i > 0 && unit->spans[i - 1].start <= offset)
                 return i;
     return ARRAY_UPPER(unit->spans, unit->span_count, start, offset);
+}
+
+/* The span of the unit that covers OFFSET; *end is lowered to where it ends. */
+static struct dwarf_span span_at(struct dwarf *dwarf, const struct dwarf_unit *unit,
+                                 uint32_t offset, uint64_t *end)
+{
+    struct dwarf_span first;
+
+    if (dwarf_first_span(dwarf, unit, offset, &first, end))
+        return first;
+    const uint32_t low = spans_before(dwarf, unit, offset);
+    dwarf->last_span = low;
+    if (low < unit->span_count && unit->spans[low].start < *end)
+        *end = unit->spans[low].start;
+    return low > 0 ? unit->spans[low - 1] : (struct dwarf_span){.file = UINT32_MAX};
 }
 
 void dwarf_at(struct dwarf *dwarf, uint32_t offset, struct dwarf_place *out)
@@ -175,22 +191,16 @@ void dwarf_at(struct dwarf *dwarf, uint32_t offset, struct dwarf_place *out)
         out->damaged = dwarf->object->lacks_units;
         return;
     }
-    const uint32_t low = span_at(dwarf, unit, offset);
     if (!known)
         dwarf->last_start = offset;
-    dwarf->last = unit;
-    dwarf->last_span = low;
     dwarf->last_end = out->end;
+    const struct dwarf_span span = span_at(dwarf, unit, offset, &out->end);
+    dwarf->last = unit;
     out->damaged = unit->skeleton->damaged || unit->full->damaged;
     out->lacks_split = unit->skeleton->dwo_id != 0 && unit->full == unit->skeleton;
-    if (low < unit->span_count && unit->spans[low].start < out->end)
-        out->end = unit->spans[low].start;
-    if (low == 0)
-        return;
-    const struct dwarf_span *span = &unit->spans[low - 1];
-    out->scope = span->scope != 0 ? &unit->scopes[span->scope - 1] : NULL;
-    out->file = dwarf_file_name(unit, span->file);
-    out->line = span->line;
+    out->scope = span.scope != 0 ? &unit->scopes[span.scope - 1] : NULL;
+    out->file = dwarf_file_name(unit, span.file);
+    out->line = span.line;
 }
 
 uint32_t dwarf_lines(struct dwarf *dwarf, uint32_t offset, uint32_t *out, uint32_t max)

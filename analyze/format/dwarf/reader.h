@@ -195,8 +195,14 @@ enum status dwarf_add_splits(struct dwarf *dwarf, const struct object_debug *deb
 /* The unit that the skeleton names; NULL: it was not given. */
 struct dwarf_context *dwarf_find_split(struct dwarf *dwarf, struct dwarf_context *skeleton);
 
-/* Reads functions, inlined calls and lines; unreadable parts are left out. */
+/* Reads functions, inlined calls and lines; unreadable parts are left out. The spans are made when
+ * they are needed: at the second question about the unit, or before the next unit is read. */
 void dwarf_read_unit(struct dwarf *dwarf, struct dwarf_unit *unit);
+
+/* What applies at OFFSET if this is the first question about UNIT, which then still lacks spans,
+ * and *end lowered to where that may change. False: the unit has spans now. */
+bool dwarf_first_span(struct dwarf *dwarf, const struct dwarf_unit *unit, uint32_t offset,
+                      struct dwarf_span *out, uint64_t *end);
 
 /* Calls EACH for every range of the unit that has a function or a line. */
 void dwarf_unit_functions(struct dwarf *dwarf, struct dwarf_unit *unit, dwarf_range_fn *each,
@@ -227,5 +233,10 @@ struct sweep_memory {           /* kept from unit to unit */
 /* Makes unit->spans of ranges, in the order of the entries, and rows. */
 void dwarf_make_spans(struct sweep_memory *memory, struct dwarf_unit *unit,
                       const struct scope_range *ranges, uint32_t range_count);
+
+/* The span around OFFSET alone, which all of them are looked at for; *end is lowered to where
+ * something else starts or ends. */
+struct dwarf_span dwarf_span_at(const struct dwarf_unit *unit, const struct scope_range *ranges,
+                                uint32_t range_count, uint32_t offset, uint64_t *end);
 
 #endif

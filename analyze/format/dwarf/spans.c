@@ -72,7 +72,7 @@ static struct scope_bound *sort_bounds(struct scope_bound *items, struct scope_b
 }
 
 struct sweep {
-    struct dwarf_unit *unit;
+    const struct dwarf_unit *unit;
     const struct scope_range *ranges;
     const struct scope_bound *bounds; /* sorted */
     uint32_t bound_count, next_bound;
@@ -95,17 +95,11 @@ static bool next_offset(const struct sweep *s, uint32_t *out)
     return least <= UINT32_MAX;
 }
 
-/* Advances to OFFSET and returns what applies there. */
-static struct dwarf_span sweep_to(struct sweep *s, uint32_t offset)
+/* Advances to the row that applies at OFFSET. */
+static void sweep_rows(struct sweep *s, uint32_t offset)
 {
     const struct dwarf_unit *unit = s->unit;
 
-    for (; s->next_bound < s->bound_count && s->bounds[s->next_bound].offset <= offset;
-         s->next_bound++)
-        if (s->bounds[s->next_bound].is_low)
-            open_range(&s->open, s->bounds[s->next_bound].number);
-    while (s->open.count > 0 && s->ranges[s->open.heap[0]].high <= offset)
-        close_top(&s->open);
     for (; s->next_row < unit->row_count && unit->rows[s->next_row].offset <= offset;
          s->next_row++) {
         const struct dwarf_row *row = &unit->rows[s->next_row];
@@ -114,12 +108,48 @@ static struct dwarf_span sweep_to(struct sweep *s, uint32_t offset)
         else if (s->row != NULL && s->row->sequence == row->sequence)
             s->row = NULL; /* the end of another sequence does not end this one */
     }
+}
+
+static struct dwarf_span make_span(const struct dwarf_row *row, uint32_t scope, uint32_t offset)
+{
     return (struct dwarf_span){
         .start = offset,
-        .line = s->row != NULL ? s->row->line : 0,
-        .file = s->row != NULL ? s->row->file : UINT32_MAX,
-        .scope = s->open.count > 0 ? s->ranges[s->open.heap[0]].scope + 1 : 0,
+        .line = row != NULL ? row->line : 0,
+        .file = row != NULL ? row->file : UINT32_MAX,
+        .scope = scope,
     };
+}
+
+/* Advances to OFFSET and returns what applies there. */
+static struct dwarf_span sweep_to(struct sweep *s, uint32_t offset)
+{
+    for (; s->next_bound < s->bound_count && s->bounds[s->next_bound].offset <= offset;
+         s->next_bound++)
+        if (s->bounds[s->next_bound].is_low)
+            open_range(&s->open, s->bounds[s->next_bound].number);
+    while (s->open.count > 0 && s->ranges[s->open.heap[0]].high <= offset)
+        close_top(&s->open);
+    sweep_rows(s, offset);
+    return make_span(s->row, s->open.count > 0 ? s->ranges[s->open.heap[0]].scope + 1 : 0, offset);
+}
+
+struct dwarf_span dwarf_span_at(const struct dwarf_unit *unit, const struct scope_range *ranges,
+                                uint32_t count, uint32_t offset, uint64_t *end)
+{
+    struct sweep sweep = {.unit = unit};
+    uint32_t scope = 0, next;
+
+    sweep_rows(&sweep, offset);
+    if (next_offset(&sweep, &next) && next < *end)
+        *end = next;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t bound = offset < ranges[i].low ? ranges[i].low : ranges[i].high;
+        if (bound > offset && ranges[i].low <= offset)
+            scope = ranges[i].scope + 1;
+        if (bound > offset && bound < *end)
+            *end = bound;
+    }
+    return make_span(sweep.row, scope, offset);
 }
 
 static bool same_span(const struct dwarf_span *a, const struct dwarf_span *b)

@@ -17,6 +17,7 @@ struct known_name { /* of an entry that is the origin of others */
 struct reader {
     struct dwarf *dwarf;
     struct dwarf_unit *unit;
+    bool lacks_spans, asked;    /* the unit does; a question was answered without */
     struct dwarf_scope *scopes; /* the unit's; parents come first */
     uint32_t scope_count, scope_room;
     struct scope_range *ranges; /* owned */
@@ -266,6 +267,29 @@ static struct dwarf_scope *keep_scopes(struct reader *reader)
     return scopes;
 }
 
+static void finish_unit(struct reader *reader)
+{
+    if (reader->lacks_spans)
+        dwarf_make_spans(&reader->sweep, reader->unit, reader->ranges, reader->range_count);
+    reader->lacks_spans = false;
+}
+
+bool dwarf_first_span(struct dwarf *dwarf, const struct dwarf_unit *unit, uint32_t offset,
+                      struct dwarf_span *out, uint64_t *end)
+{
+    struct reader *reader = dwarf->reader;
+
+    if (reader == NULL || reader->unit != unit || !reader->lacks_spans)
+        return false;
+    if (reader->asked) {
+        finish_unit(reader);
+        return false;
+    }
+    reader->asked = true;
+    *out = dwarf_span_at(unit, reader->ranges, reader->range_count, offset, end);
+    return true;
+}
+
 void dwarf_read_unit(struct dwarf *dwarf, struct dwarf_unit *unit)
 {
     struct dwarf_entry root;
@@ -282,8 +306,11 @@ void dwarf_read_unit(struct dwarf *dwarf, struct dwarf_unit *unit)
     struct reader *reader = dwarf->reader;
     if (reader == NULL)
         return;
+    finish_unit(reader);
     reader->dwarf = dwarf;
     reader->unit = unit;
+    reader->lacks_spans = true;
+    reader->asked = false;
     reader->scopes = NULL;
     reader->scope_count = reader->scope_room = reader->range_count = 0;
     if (dwarf_context_read(unit->full, &root)) {
@@ -293,7 +320,6 @@ void dwarf_read_unit(struct dwarf *dwarf, struct dwarf_unit *unit)
         walk_entries(reader, &root);
     }
     unit->scopes = keep_scopes(reader);
-    dwarf_make_spans(&reader->sweep, unit, reader->ranges, reader->range_count);
 }
 
 void dwarf_reader_free(struct reader *reader)
@@ -311,8 +337,9 @@ void dwarf_unit_functions(struct dwarf *dwarf, struct dwarf_unit *unit, dwarf_ra
 {
     const uint64_t base = dwarf->debug->base_va;
 
-    if (!unit->read)
-        dwarf_read_unit(dwarf, unit);
+    dwarf_read_unit(dwarf, unit);
+    if (dwarf->reader != NULL)
+        finish_unit(dwarf->reader);
     for (uint32_t i = 0; i + 1 < unit->span_count; i++)
         if (unit->spans[i].scope != 0 || unit->spans[i].line != 0)
             each(context, base + unit->spans[i].start, base + unit->spans[i + 1].start);
