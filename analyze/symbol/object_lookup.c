@@ -367,7 +367,7 @@ static void object_piece(struct symbol_object *object, struct code_piece *out)
     }
     if (count == 0 && (answer.symbol != NULL || answer.line != 0)) {
         const struct object_symbol *symbol = answer.symbol;
-        start = symbol != NULL ? symbol->offset : offset;
+        start = symbol != NULL ? (uint32_t)symbol->offset : offset;
         frames[count++] = (struct symbol_frame){.function = symbol_name(object, symbol),
                                                 .file = known_file(file),
                                                 .line = line,

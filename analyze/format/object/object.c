@@ -62,26 +62,28 @@ enum status object_symbol_add(struct object_symbols *symbols, struct arena *keep
     return ERR_NONE;
 }
 
-static int compare_symbols(const void *left, const void *right)
+/* Whether A is kept instead of B, which is at the same offset. */
+static bool is_better(const struct object_symbol *a, const struct object_symbol *b)
 {
-    const struct object_symbol *a = left, *b = right;
-    if (a->offset != b->offset)
-        return a->offset < b->offset ? -1 : 1;
     if (a->bytes != b->bytes)
-        return a->bytes > b->bytes ? -1 : 1;
+        return a->bytes > b->bytes;
     if (a->global != b->global)
-        return a->global ? -1 : 1;
-    return strcmp(a->name, b->name);
+        return a->global;
+    return strcmp(a->name, b->name) < 0;
 }
 
 void object_symbols_sort(struct object_symbols *symbols)
 {
     uint32_t kept = 0;
     if (symbols->count > 0)
-        array_sort(symbols->at, symbols->count, sizeof *symbols->at, compare_symbols);
-    for (uint32_t i = 0; i < symbols->count; i++)
-        if (kept == 0 || symbols->at[i].offset != symbols->at[kept - 1].offset)
-            symbols->at[kept++] = symbols->at[i];
+        array_sort_numbers(symbols->at, symbols->count, sizeof *symbols->at);
+    for (uint32_t i = 0; i < symbols->count; i++) {
+        const struct object_symbol *symbol = &symbols->at[i];
+        if (kept == 0 || symbol->offset != symbols->at[kept - 1].offset)
+            symbols->at[kept++] = *symbol;
+        else if (is_better(symbol, &symbols->at[kept - 1]))
+            symbols->at[kept - 1] = *symbol;
+    }
     symbols->count = kept;
 }
 

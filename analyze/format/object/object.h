@@ -57,10 +57,10 @@ struct object_bytes *object_debug_slot(struct object_debug *debug, const char *n
 bool object_is_code(const struct object_debug *debug, uint64_t va);
 
 struct object_symbol {
-    uint32_t offset; /* from the image's base */
+    uint64_t offset; /* from the image's base: 32 bits; the first member, for the sort */
     uint32_t bytes;  /* 0: the container does not state its size */
-    const char *name;
     bool global;
+    const char *name;
 };
 
 struct object_symbols { /* sorted by offset, one for each */
