@@ -115,6 +115,7 @@ static void check_chain(int version)
     uint32_t line = place.line;
     for (uint32_t i = 0; i < 3; i++, scope = scope->around) {
         CHECK_STR(dwarf_scope_name(scope), want[i].function);
+        CHECK_EQ(scope->language, LANGUAGE_C);
         CHECK_EQ(line, want[i].line);
         CHECK_HAS(file, "inline.c");
         file = scope->call_file;

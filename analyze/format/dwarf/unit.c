@@ -165,7 +165,9 @@ static uint32_t take_entry(struct reader *reader, struct dwarf_entry *entry, uin
         return around;
     struct dwarf_scope *scope = &reader->scopes[reader->scope_count];
     *scope = (struct dwarf_scope){.number = is_function ? 0 : around,
-                                  .ada = context->ada || reader->unit->skeleton->ada};
+                                  .language = context->language != LANGUAGE_OTHER
+                                                  ? context->language
+                                                  : reader->unit->skeleton->language};
     const uint32_t before = reader->range_count;
     reader->first = true;
     (void)dwarf_ranges(context, entry, add_range, reader);

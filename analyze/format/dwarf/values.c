@@ -5,8 +5,6 @@
 
 #include "format/dwarf/reader.h"
 
-enum { LANGUAGE_ADA83 = 0x03, LANGUAGE_ADA95 = 0x0d };
-
 /* Entries of a range list.  Source: DWARF 5, 7.25. */
 enum {
     RLE_END_OF_LIST,
@@ -146,6 +144,24 @@ bool dwarf_reference(struct dwarf_context *context, const struct dwarf_entry *en
     return good;
 }
 
+/* Source: DWARF 5, 7.12. */
+static enum dwarf_language language_of(uint64_t number)
+{
+    switch (number) {
+    case 0x03: /* Ada83 */
+    case 0x0d: /* Ada95 */
+        return LANGUAGE_ADA;
+    case 0x01: /* C89 */
+    case 0x02: /* C */
+    case 0x0c: /* C99 */
+    case 0x1d: /* C11 */
+    case 0x2c: /* C17 */
+        return LANGUAGE_C;
+    default:
+        return LANGUAGE_OTHER;
+    }
+}
+
 /* Sets the bases that the first entry states. */
 static void read_bases(struct dwarf_context *context, const struct dwarf_entry *root)
 {
@@ -168,7 +184,7 @@ static void read_bases(struct dwarf_context *context, const struct dwarf_entry *
         context->dwo_id = number;
     (void)dwarf_address(context, root, AT_LOW_PC, &context->base_va);
     if (dwarf_number(context, root, AT_LANGUAGE, &number))
-        context->ada = number == LANGUAGE_ADA83 || number == LANGUAGE_ADA95;
+        context->language = language_of(number);
 }
 
 /* What ENTRY states of its code. */
