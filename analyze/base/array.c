@@ -96,7 +96,7 @@ void array_sort(void *items, size_t count, size_t size, int (*compare)(const voi
 
 /* ---- by numbers: the lowest byte first, each pass keeping the order of the one before ------ */
 
-enum { BYTES = 8, VALUES = 256, FEW = 48 };
+enum { VALUES = 256, FEW = 48 };
 
 static uint64_t key_of(const char *item)
 {
@@ -111,19 +111,21 @@ static int by_key(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* One pass: COUNTS says how many elements have each value of the byte. */
-static void pass(const char *from, size_t count, size_t size, unsigned byte, const size_t *counts,
-                 char *to)
+/* One pass. */
+static void pass(const char *from, size_t count, size_t size, unsigned shift, char *to)
 {
-    size_t place[VALUES], next = 0;
+    size_t place[VALUES] = {0}, next = 0;
+    for (size_t i = 0; i < count; i++)
+        place[key_of(from + i * size) >> shift & 0xff]++;
     for (size_t value = 0; value < VALUES; value++) {
+        const size_t here = place[value];
         place[value] = next;
-        next += counts[value];
+        next += here;
     }
     for (size_t i = 0; i < count; i++) {
         const char *item = from + i * size;
         const uint64_t key = key_of(item);
-        char *put = to + place[key >> (8 * byte) & 0xff]++ * size;
+        char *put = to + place[key >> shift & 0xff]++ * size;
         memcpy(put, &key, sizeof key);
         if (size > sizeof key)
             memcpy(put + sizeof key, item + sizeof key, size - sizeof key);
@@ -133,17 +135,14 @@ static void pass(const char *from, size_t count, size_t size, unsigned byte, con
 /* TO has as much room. */
 static void sort_bytes(void *items, size_t count, size_t size, char *to)
 {
-    size_t counts[BYTES][VALUES] = {{0}};
+    uint64_t differ = 0;
     char *from = items;
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t key = key_of(from + i * size);
-        for (unsigned byte = 0; byte < BYTES; byte++)
-            counts[byte][key >> (8 * byte) & 0xff]++;
-    }
-    for (unsigned byte = 0; byte < BYTES; byte++) {
-        if (counts[byte][key_of(from) >> (8 * byte) & 0xff] == count)
+    for (size_t i = 0; i < count; i++)
+        differ |= key_of(from + i * size) ^ key_of(from);
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        if ((differ >> shift & 0xff) == 0)
             continue; /* all have the same */
-        pass(from, count, size, byte, counts[byte], to);
+        pass(from, count, size, shift, to);
         char *const sorted = to;
         to = from;
         from = sorted;
