@@ -218,16 +218,10 @@ static inline const char *dwarf_file_name(const struct dwarf_unit *unit, uint32_
 
 void dwarf_reader_free(struct reader *reader);
 
-struct scope_bound { /* of a range */
-    uint32_t offset;
-    uint32_t number : 31;
-    uint32_t is_low : 1;
-};
-
-struct sweep_memory {           /* kept from unit to unit */
-    struct scope_bound *bounds; /* owned: all, and as much for sorting */
-    uint32_t *heap;             /* owned */
-    uint32_t bound_room, heap_room;
+struct sweep_memory { /* kept from unit to unit */
+    uint64_t *starts; /* owned */
+    uint32_t *heap;   /* owned */
+    uint32_t start_room, heap_room;
 };
 
 /* Makes unit->spans of ranges, in the order of the entries, and rows. */

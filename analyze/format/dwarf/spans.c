@@ -11,7 +11,6 @@
 
 /* The ranges that apply, as a heap: the last in the order of the entries on top. */
 struct open_ranges {
-    const struct scope_range *ranges;
     uint32_t *heap;
     uint32_t count;
 };
@@ -42,53 +41,28 @@ static void close_top(struct open_ranges *open)
     open->heap[at] = last;
 }
 
-/* Sorts by offset, byte by byte from the lowest; equal offsets keep their order. SPARE has as much
- * room. Returns the array that has the result. */
-static struct scope_bound *sort_bounds(struct scope_bound *items, struct scope_bound *spare,
-                                       uint32_t count)
-{
-    uint32_t differ = 0;
-
-    for (uint32_t i = 1; i < count; i++)
-        differ |= items[i].offset ^ items[0].offset;
-    for (uint32_t shift = 0; shift < 32; shift += 8) {
-        uint32_t at[256] = {0}, sum = 0;
-        if ((differ >> shift & 0xff) == 0)
-            continue;
-        for (uint32_t i = 0; i < count; i++)
-            at[items[i].offset >> shift & 0xff]++;
-        for (uint32_t i = 0; i < COUNT_OF(at); i++) {
-            const uint32_t here = at[i];
-            at[i] = sum;
-            sum += here;
-        }
-        for (uint32_t i = 0; i < count; i++)
-            spare[at[items[i].offset >> shift & 0xff]++] = items[i];
-        struct scope_bound *sorted = spare;
-        spare = items;
-        items = sorted;
-    }
-    return items;
-}
-
+/* A range opens at its start and closes at its end when it is the one that applies: nothing changes
+ * where another one ends. */
 struct sweep {
     const struct dwarf_unit *unit;
     const struct scope_range *ranges;
-    const struct scope_bound *bounds; /* sorted */
-    uint32_t bound_count, next_bound;
+    const uint64_t *starts; /* sorted: where each range starts, and in the low 32 bits its number */
+    uint32_t start_count, next_start;
     struct open_ranges open;
     uint32_t next_row;
     const struct dwarf_row *row; /* that applies; NULL: none */
 };
 
-/* The next offset where something starts or ends. False: there is none. */
-static bool next_offset(const struct sweep *s, uint32_t *out)
+/* The next offset where what applies may change. False: there is none. */
+static inline bool next_offset(const struct sweep *s, uint32_t *out)
 {
     const struct dwarf_unit *unit = s->unit;
     uint64_t least = UINT64_MAX;
 
-    if (s->next_bound < s->bound_count)
-        least = s->bounds[s->next_bound].offset;
+    if (s->next_start < s->start_count)
+        least = s->starts[s->next_start] >> 32;
+    if (s->open.count > 0 && s->ranges[s->open.heap[0]].high < least)
+        least = s->ranges[s->open.heap[0]].high;
     if (s->next_row < unit->row_count && unit->rows[s->next_row].offset < least)
         least = unit->rows[s->next_row].offset;
     *out = (uint32_t)least;
@@ -123,10 +97,9 @@ static struct dwarf_span make_span(const struct dwarf_row *row, uint32_t scope, 
 /* Advances to OFFSET and returns what applies there. */
 static struct dwarf_span sweep_to(struct sweep *s, uint32_t offset)
 {
-    for (; s->next_bound < s->bound_count && s->bounds[s->next_bound].offset <= offset;
-         s->next_bound++)
-        if (s->bounds[s->next_bound].is_low)
-            open_range(&s->open, s->bounds[s->next_bound].number);
+    for (; s->next_start < s->start_count && s->starts[s->next_start] >> 32 <= offset;
+         s->next_start++)
+        open_range(&s->open, (uint32_t)s->starts[s->next_start]);
     while (s->open.count > 0 && s->ranges[s->open.heap[0]].high <= offset)
         close_top(&s->open);
     sweep_rows(s, offset);
@@ -157,7 +130,7 @@ static bool same_span(const struct dwarf_span *a, const struct dwarf_span *b)
     return a->scope == b->scope && a->line == b->line && a->file == b->file;
 }
 
-/* Fills unit->spans, which have room for one at each bound and row. */
+/* Fills unit->spans, which have room for one at each start, end and row. */
 static void find_spans(struct dwarf_unit *unit, struct sweep *sweep)
 {
     uint32_t offset, count = 0;
@@ -173,21 +146,19 @@ static void find_spans(struct dwarf_unit *unit, struct sweep *sweep)
 void dwarf_make_spans(struct sweep_memory *memory, struct dwarf_unit *unit,
                       const struct scope_range *ranges, uint32_t count)
 {
-    const uint32_t bounds = 2 * count;
-    struct sweep sweep = {.unit = unit, .ranges = ranges, .bound_count = bounds};
-
-    unit->spans = malloc(((size_t)bounds + unit->row_count + 1) * sizeof *unit->spans);
-    if (unit->spans == NULL ||
-        !ARRAY_ROOM(memory->bounds, memory->bound_room, 2 * (uint64_t)bounds) ||
+    unit->spans = malloc((2 * (size_t)count + unit->row_count + 1) * sizeof *unit->spans);
+    if (unit->spans == NULL || !ARRAY_ROOM(memory->starts, memory->start_room, count) ||
         !ARRAY_ROOM(memory->heap, memory->heap_room, count))
         return;
-    for (size_t i = 0; i < count; i++) {
-        memory->bounds[2 * i] = (struct scope_bound){ranges[i].low, (uint32_t)i & INT32_MAX, true};
-        memory->bounds[2 * i + 1] =
-            (struct scope_bound){ranges[i].high, (uint32_t)i & INT32_MAX, false};
-    }
-    sweep.bounds = sort_bounds(memory->bounds, memory->bounds + bounds, bounds);
-    sweep.open = (struct open_ranges){ranges, memory->heap, 0};
+    for (uint32_t i = 0; i < count; i++)
+        memory->starts[i] = (uint64_t)ranges[i].low << 32 | i;
+    if (count > 0)
+        array_sort_numbers(memory->starts, count, sizeof *memory->starts);
+    struct sweep sweep = {.unit = unit,
+                          .ranges = ranges,
+                          .starts = memory->starts,
+                          .start_count = count,
+                          .open = {memory->heap, 0}};
     find_spans(unit, &sweep);
     unit->spans = ARRAY_FIT(unit->spans, unit->span_count);
 }

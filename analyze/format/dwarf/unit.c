@@ -329,7 +329,7 @@ void dwarf_reader_free(struct reader *reader)
     if (reader == NULL)
         return;
     free(reader->ranges);
-    free(reader->sweep.bounds);
+    free(reader->sweep.starts);
     free(reader->sweep.heap);
     free(reader);
 }
