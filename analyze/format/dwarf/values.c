@@ -240,27 +240,20 @@ static bool may_read(struct dwarf_context *unit, uint32_t number)
            unit->object->list_entries++ < DWARF_SHARED * (bytes + DWARF_SHARED_LEAST);
 }
 
-/* DWARF 2 to 4: pairs of numbers, from the unit's base or from one that a pair with -1 sets. */
-static void old_ranges(struct dwarf_context *unit, uint64_t offset, dwarf_range_fn *found,
-                       void *context)
+/* One entry of DWARF 2 to 4: two numbers from the base, or -1 and the next base. False: the list
+ * ends. */
+static bool old_entry(struct dwarf_context *unit, struct dwarf_cursor *c, uint64_t *base,
+                      uint64_t *low, uint64_t *high)
 {
     const uint32_t bytes = unit->format.address_bytes;
-    const uint64_t last = bytes == 4 ? UINT32_MAX : UINT64_MAX;
-    struct dwarf_cursor c =
-        cursor_over(unit->linked->sections[DEBUG_RANGES], offset, unit->object->big_endian);
-    uint64_t base = unit->base_va;
+    const uint64_t first = cursor_fixed(c, bytes), second = cursor_fixed(c, bytes);
+    const bool is_base = first == (bytes == 4 ? UINT32_MAX : UINT64_MAX);
 
-    for (uint32_t i = 0; may_read(unit, i); i++) {
-        const uint64_t low = cursor_fixed(&c, bytes), high = cursor_fixed(&c, bytes);
-        unit->damaged = unit->damaged || c.failed;
-        if (low == 0 && high == 0)
-            return;
-        if (low == last)
-            base = high;
-        else
-            found(context, base + low, base + high);
-    }
-    unit->damaged = true;
+    *low = is_base ? 0 : *base + first;
+    *high = is_base ? 0 : *base + second;
+    if (is_base)
+        *base = second;
+    return !c->failed && (first != 0 || second != 0);
 }
 
 /* A number that is the index of an address. */
@@ -271,9 +264,9 @@ static uint64_t indexed(struct dwarf_context *unit, struct dwarf_cursor *c)
     return value;
 }
 
-/* One entry; false: the list ends. */
-static bool list_entry(struct dwarf_context *unit, struct dwarf_cursor *c, uint64_t *base,
-                       uint64_t *low, uint64_t *high)
+/* The same of DWARF 5. */
+static bool new_entry(struct dwarf_context *unit, struct dwarf_cursor *c, uint64_t *base,
+                      uint64_t *low, uint64_t *high)
 {
     const uint8_t bytes = unit->format.address_bytes;
 
@@ -315,15 +308,17 @@ static bool list_entry(struct dwarf_context *unit, struct dwarf_cursor *c, uint6
     return !c->failed;
 }
 
-static void new_ranges(struct dwarf_context *unit, uint64_t offset, dwarf_range_fn *found,
-                       void *context)
+typedef bool entry_fn(struct dwarf_context *unit, struct dwarf_cursor *c, uint64_t *base,
+                      uint64_t *low, uint64_t *high);
+
+static void list_ranges(struct dwarf_context *unit, struct object_bytes section, uint64_t offset,
+                        entry_fn *read, dwarf_range_fn *found, void *context)
 {
-    struct dwarf_cursor c =
-        cursor_over(unit->object->sections[DEBUG_RNGLISTS], offset, unit->object->big_endian);
+    struct dwarf_cursor c = cursor_over(section, offset, unit->object->big_endian);
     uint64_t base = unit->base_va, low, high;
 
     for (uint32_t i = 0; may_read(unit, i); i++) {
-        if (!list_entry(unit, &c, &base, &low, &high)) {
+        if (!read(unit, &c, &base, &low, &high)) {
             unit->damaged = unit->damaged || c.failed;
             return;
         }
@@ -336,6 +331,7 @@ static void new_ranges(struct dwarf_context *unit, uint64_t offset, dwarf_range_
 bool dwarf_extent_ranges(struct dwarf_context *unit, struct dwarf_extent extent,
                          dwarf_range_fn *found, void *context)
 {
+    const struct object_bytes lists = unit->object->sections[DEBUG_RNGLISTS];
     uint64_t place = extent.low;
 
     switch (extent.kind) {
@@ -343,18 +339,19 @@ bool dwarf_extent_ranges(struct dwarf_context *unit, struct dwarf_extent extent,
         found(context, extent.low, extent.high);
         break;
     case EXTENT_INDEX:
-        if (table_number(unit, unit->object->sections[DEBUG_RNGLISTS], unit->list_base, extent.low,
-                         unit->format.offset_bytes, &place))
-            new_ranges(unit, unit->list_base + place, found, context);
+        if (table_number(unit, lists, unit->list_base, extent.low, unit->format.offset_bytes,
+                         &place))
+            list_ranges(unit, lists, unit->list_base + place, new_entry, found, context);
         else
             unit->damaged = true;
         break;
     case EXTENT_LIST:
         if (unit->format.version >= 5) /* DWARF 2 and 3 have no form for offsets */
-            new_ranges(unit, place, found, context);
+            list_ranges(unit, lists, place, new_entry, found, context);
         else
-            old_ranges(unit, place + (unit->object->is_split ? unit->old_list_base : 0), found,
-                       context);
+            list_ranges(unit, unit->linked->sections[DEBUG_RANGES],
+                        place + (unit->object->is_split ? unit->old_list_base : 0), old_entry,
+                        found, context);
         break;
     default:
         break;
