@@ -308,17 +308,15 @@ static bool new_entry(struct dwarf_context *unit, struct dwarf_cursor *c, uint64
     return !c->failed;
 }
 
-typedef bool entry_fn(struct dwarf_context *unit, struct dwarf_cursor *c, uint64_t *base,
-                      uint64_t *low, uint64_t *high);
-
 static void list_ranges(struct dwarf_context *unit, struct object_bytes section, uint64_t offset,
-                        entry_fn *read, dwarf_range_fn *found, void *context)
+                        bool old, dwarf_range_fn *found, void *context)
 {
     struct dwarf_cursor c = cursor_over(section, offset, unit->object->big_endian);
     uint64_t base = unit->base_va, low, high;
 
     for (uint32_t i = 0; may_read(unit, i); i++) {
-        if (!read(unit, &c, &base, &low, &high)) {
+        if (!(old ? old_entry(unit, &c, &base, &low, &high)
+                  : new_entry(unit, &c, &base, &low, &high))) {
             unit->damaged = unit->damaged || c.failed;
             return;
         }
@@ -341,17 +339,17 @@ bool dwarf_extent_ranges(struct dwarf_context *unit, struct dwarf_extent extent,
     case EXTENT_INDEX:
         if (table_number(unit, lists, unit->list_base, extent.low, unit->format.offset_bytes,
                          &place))
-            list_ranges(unit, lists, unit->list_base + place, new_entry, found, context);
+            list_ranges(unit, lists, unit->list_base + place, false, found, context);
         else
             unit->damaged = true;
         break;
     case EXTENT_LIST:
         if (unit->format.version >= 5) /* DWARF 2 and 3 have no form for offsets */
-            list_ranges(unit, lists, place, new_entry, found, context);
+            list_ranges(unit, lists, place, false, found, context);
         else
             list_ranges(unit, unit->linked->sections[DEBUG_RANGES],
-                        place + (unit->object->is_split ? unit->old_list_base : 0), old_entry,
-                        found, context);
+                        place + (unit->object->is_split ? unit->old_list_base : 0), true, found,
+                        context);
         break;
     default:
         break;
