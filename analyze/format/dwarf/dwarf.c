@@ -123,6 +123,7 @@ void dwarf_close(struct dwarf *dwarf)
     for (uint32_t i = 0; i < dwarf->unit_count; i++) {
         free(dwarf->units[i].scopes);
         free(dwarf->units[i].rows);
+        free(dwarf->units[i].files);
         free(dwarf->units[i].spans);
     }
     dwarf_reader_free(dwarf->reader);

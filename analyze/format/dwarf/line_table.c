@@ -5,9 +5,19 @@
  * u8 first special opcode, u8 operands of each opcode; then folders and files. */
 #include "format/dwarf/line_table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { CONTENT_PATH = 1, CONTENT_FOLDER = 2, FORMATS_MAX = 32 };
+#include "base/array.h"
+
+enum { FORMATS_MAX = 32 };
+enum { CONTENT_PATH = 1, CONTENT_FOLDER = 2, CONTENT_TIME = 3, CONTENT_BYTES = 4 };
+
+/* What version 5 would state of the lists of versions 2 to 4: how many values an entry has, and of
+ * each its content and form, a string or unsigned LEB128. */
+static const uint8_t old_folders[] = {1, CONTENT_PATH, 0x08};
+static const uint8_t old_files[] = {4,    CONTENT_PATH,  0x08, CONTENT_FOLDER, 0x0f, CONTENT_TIME,
+                                    0x0f, CONTENT_BYTES, 0x0f};
 
 static bool is_absolute(const char *path)
 {
@@ -33,47 +43,6 @@ static const char *join_path(struct arena *keep, const char *folder, const char 
     return joined != NULL ? joined : path;
 }
 
-static uint32_t count_strings(struct dwarf_cursor c)
-{
-    uint32_t count = 0;
-    while (!c.failed && cursor_string(&c)[0] != '\0')
-        count++;
-    return count;
-}
-
-/* Versions 2 to 4: folders and files are lists that end with an empty name and count from 1. */
-static bool read_old_files(struct line_table *table, struct dwarf_cursor *c,
-                           const char *unit_folder, struct arena *keep)
-{
-    const uint32_t folder_count = count_strings(*c) + 1;
-    const char **folders = ARENA_ARRAY(keep, folder_count, const char *);
-    if (folders == NULL)
-        return false;
-    folders[0] = unit_folder;
-    for (uint32_t i = 1; i < folder_count; i++)
-        folders[i] = join_path(keep, unit_folder, cursor_string(c));
-    (void)cursor_string(c);
-    struct dwarf_cursor ahead = *c;
-    uint32_t count = 0;
-    while (cursor_string(&ahead)[0] != '\0' && !ahead.failed && count < DWARF_FILES_MAX) {
-        for (int i = 0; i < 3; i++)
-            (void)cursor_unsigned(&ahead);
-        count++;
-    }
-    table->files = ARENA_ARRAY(keep, (size_t)count + 1, const char *);
-    if (table->files == NULL)
-        return false;
-    table->file_count = count + 1;
-    for (uint32_t i = 1; i <= count; i++) {
-        const char *name = cursor_string(c);
-        const uint64_t number = cursor_unsigned(c);
-        (void)cursor_unsigned(c);
-        (void)cursor_unsigned(c);
-        table->files[i] = join_path(keep, folders[number < folder_count ? number : 0], name);
-    }
-    return true;
-}
-
 struct entry_format {
     uint64_t content;
     struct dwarf_form form;
@@ -92,76 +61,104 @@ static bool read_formats(const struct line_table *table, struct dwarf_cursor *c,
     return !c->failed;
 }
 
-/* The folders that the paths of a list are relative to. */
+struct path_list {
+    const char **at; /* owned; the paths are in the arena */
+    uint32_t count, room;
+};
+
+/* What the paths of a list are relative to. */
 struct path_base {
     struct arena *keep;
     const char *unit_folder;
-    const char **folders; /* NULL: the list is that of folders */
-    uint32_t folder_count;
+    const struct path_list *folders; /* NULL: the list is that of folders */
 };
 
-/* Folder 0 of version 5 is the unit's own; the others are relative to the unit's. */
+/* Folder 0 is the unit's own, which version 5 states; the others are relative to the unit's. */
 static const char *whole_path(const struct path_base *base, uint32_t number, uint64_t folder,
                               const char *path)
 {
-    if (base->folders != NULL)
+    const struct path_list *folders = base->folders;
+    if (folders != NULL)
         return join_path(base->keep,
-                         folder < base->folder_count ? base->folders[folder] : base->unit_folder,
-                         path);
+                         folder < folders->count ? folders->at[folder] : base->unit_folder, path);
     return number > 0 ? join_path(base->keep, base->unit_folder, path) : path;
 }
 
-/* Version 5: a list of folders or of files, each entry as its format says; both count from 0. */
-static bool read_list(const struct line_table *table, struct dwarf_cursor *c,
-                      const struct path_base *base, const char ***out, uint32_t *count)
+/* Reads one entry. NULL: it is damaged or, before version 5, the empty one after the last. */
+static const char *read_path(const struct line_table *table, struct dwarf_cursor *c,
+                             const struct entry_format *formats, uint32_t count, uint64_t *folder)
 {
+    const char *path = "";
+    bool absent = false;
+
+    *folder = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct dwarf_value value = dwarf_value_take(c, formats[i].form, &table->format);
+        if (c->failed)
+            return NULL;
+        if (formats[i].content == CONTENT_FOLDER)
+            (void)dwarf_value_number(value, c->big_endian, folder);
+        if (formats[i].content != CONTENT_PATH)
+            continue;
+        path = dwarf_value_text(table->unit, value, false, &absent);
+        if (path == NULL)
+            table->unit->damaged = table->unit->damaged || !absent;
+        else if (path[0] == '\0' && table->format.version < 5)
+            return NULL;
+    }
+    return path != NULL ? path : "";
+}
+
+/* A list of folders or of files: in version 5 as long as it states, before that up to an empty
+ * entry and counted from 1. */
+static bool read_list(const struct line_table *table, struct dwarf_cursor *c,
+                      const struct path_base *base, struct path_list *out)
+{
+    const bool old = table->format.version < 5, of_folders = base->folders == NULL;
+    struct dwarf_cursor fixed = {old_files, old_files + sizeof old_files, false, false};
     struct entry_format formats[FORMATS_MAX];
+    uint64_t stated = DWARF_FILES_MAX, folder;
     uint32_t format_count;
 
-    if (!read_formats(table, c, formats, &format_count))
+    if (of_folders)
+        fixed = (struct dwarf_cursor){old_folders, old_folders + sizeof old_folders, false, false};
+    if (!read_formats(table, old ? &fixed : c, formats, &format_count))
         return false;
-    const uint64_t stated = cursor_unsigned(c);
-    if (c->failed || stated > cursor_left(c) || stated > DWARF_FILES_MAX ||
-        (format_count == 0 && stated > 0))
+    if (!old)
+        stated = cursor_unsigned(c);
+    if (stated > DWARF_FILES_MAX || (format_count == 0 && stated > 0) ||
+        (!old && (c->failed || stated > cursor_left(c))))
         return false;
-    *out = ARENA_ARRAY(base->keep, (size_t)stated + 1, const char *);
-    if (*out == NULL)
-        return false;
-    for (uint32_t i = 0; i < stated && !c->failed; i++) {
-        const char *path = "";
-        bool absent = false;
-        uint64_t folder = 0;
-        for (uint32_t k = 0; k < format_count && !c->failed; k++) {
-            const struct dwarf_value value = dwarf_value_take(c, formats[k].form, &table->format);
-            if (formats[k].content == CONTENT_PATH && !c->failed)
-                path = dwarf_value_text(table->unit, value, false, &absent);
-            if (formats[k].content == CONTENT_FOLDER && !c->failed)
-                (void)dwarf_value_number(value, c->big_endian, &folder);
+    for (bool first = old; out->count < stated; first = false) {
+        const char *path = of_folders ? base->unit_folder : NULL; /* number 0 */
+        if (!first) {
+            path = read_path(table, c, formats, format_count, &folder);
+            if (path == NULL)
+                break;
+            path = whole_path(base, out->count, folder, path);
         }
-        if (c->failed)
-            break;
-        if (path == NULL) {
-            table->unit->damaged = table->unit->damaged || !absent;
-            path = "";
-        }
-        (*out)[i] = whole_path(base, i, folder, path);
-        *count = i + 1;
+        if (!ARRAY_ROOM(out->at, out->room, out->count + 1))
+            return false;
+        out->at[out->count++] = path;
     }
     return true;
 }
 
-static bool read_new_files(struct line_table *table, struct dwarf_cursor *c,
-                           const char *unit_folder, struct arena *keep)
+static bool read_files(struct line_table *table, struct dwarf_cursor *c, const char *unit_folder,
+                       struct arena *keep)
 {
-    struct path_base base = {keep, unit_folder, NULL, 0};
-    const char **folders = NULL;
-    uint32_t folder_count = 0;
+    struct path_list folders = {NULL, 0, 0}, files = {NULL, 0, 0};
+    struct path_base base = {keep, unit_folder, NULL};
 
-    if (!read_list(table, c, &base, &folders, &folder_count))
-        return false;
-    base.folders = folders;
-    base.folder_count = folder_count;
-    return read_list(table, c, &base, &table->files, &table->file_count);
+    bool good = read_list(table, c, &base, &folders);
+    base.folders = &folders;
+    good = good && read_list(table, c, &base, &files);
+    if (!good)
+        files.count = 0;
+    table->file_count = files.count;
+    table->files = ARRAY_FIT(files.at, files.count);
+    free(folders.at);
+    return good;
 }
 
 bool line_table_open(struct dwarf_context *unit, uint64_t offset, const char *folder,
@@ -204,6 +201,5 @@ bool line_table_open(struct dwarf_context *unit, uint64_t offset, const char *fo
     c.end = start + head;
     if (c.at > c.end)
         return false;
-    return format->version == 5 ? read_new_files(out, &c, folder, keep)
-                                : read_old_files(out, &c, folder, keep);
+    return read_files(out, &c, folder, keep);
 }

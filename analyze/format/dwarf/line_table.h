@@ -13,7 +13,7 @@ struct line_table {
     uint8_t least_step, operations, line_range, first_special;
     int8_t line_base;
     const uint8_t *operand_counts; /* of opcodes 1 to first_special - 1 */
-    const char **files;            /* in KEEP, by number */
+    const char **files;            /* owned, by number; the paths are in KEEP */
     uint32_t file_count;
 };
 

@@ -103,7 +103,7 @@ struct dwarf_unit {
     struct dwarf_scope *scopes; /* owned */
     struct dwarf_row *rows;     /* owned, sorted; equal offsets in the order of the table */
     uint32_t row_count;
-    const char **files; /* in the arena, by number */
+    const char **files; /* owned, by number; the paths are in the arena */
     uint32_t file_count;
     struct dwarf_span *spans; /* owned, sorted */
     uint32_t span_count;
