@@ -10,7 +10,7 @@
 #include "format/dwarf/reader.h"
 
 /* Of a unit: its header, and nearly always its first entry; all of it, about. */
-enum { FRONT_BYTES = 256, BYTES_PER_UNIT = 1 << 15 };
+enum { FRONT_BYTES = 64, BYTES_PER_UNIT = 1 << 15 };
 
 enum unit_kind {
     UNIT_TYPE = 2,
