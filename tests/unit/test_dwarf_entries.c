@@ -405,3 +405,74 @@ TEST(units_are_listed_from_copies_of_their_fronts)
         free(m);
     }
 }
+
+static const struct {
+    const char *name;
+    uint64_t unit, low, bytes;
+    uint16_t version;
+    uint8_t address_bytes, segment_bytes;
+    size_t cut;
+} stated[] = {
+    {"the unit", 0, BASE, 0x1000, 2, 8, 0, 0},
+    {"as 32-bit addresses", 0, BASE, 0x1000, 2, 4, 0, 0},
+    {"no unit", 4, BASE, 0x1000, 2, 8, 0, 0},
+    {"the end of the section", UINT32_MAX, BASE, 0x1000, 2, 8, 0, 0},
+    {"other code", 0, BASE + 0x100000, 0x1000, 2, 8, 0, 0},
+    {"more than the unit has", 0, BASE, 0x10000, 2, 8, 0, 0},
+    {"up to the top", 0, BASE, UINT64_MAX - BASE, 2, 8, 0, 0},
+    {"nothing", 0, 0, 0, 2, 8, 0, 0},
+    {"an unknown version", 0, BASE, 0x1000, 3, 8, 0, 0},
+    {"addresses of no bytes", 0, BASE, 0x1000, 2, 0, 0, 0},
+    {"segments", 0, BASE, 0x1000, 2, 8, 2, 0},
+    {"cut in the header", 0, BASE, 0x1000, 2, 8, 0, 7},
+    {"cut in the range", 0, BASE, 0x1000, 2, 8, 0, 30},
+};
+
+/* .debug_aranges spares the search of all units, and is believed only where the unit agrees. */
+TEST(stated_ranges_change_no_answer)
+{
+    static const uint64_t pairs[] = {NAME, STRING, LOW, ADDR, HIGH, ADDR, 0};
+    for (size_t f = 0; f < FORMATS; f++) {
+        for (size_t i = 0; i < COUNT_OF(stated); i++) {
+            struct made *m = begin(&formats[f]);
+            struct part *ranges = test_copy(&(struct part){{0}, 0}, sizeof *ranges);
+            test_row(stated[i].name);
+            shape(m, 2, FUNCTION, false, pairs);
+            put_unsigned(&m->info, 2);
+            put_text(&m->info, "here");
+            code_range(m);
+            end_unit(m);
+            start_unit(m); /* a second one, whose function has another name */
+            m->info.bytes -= 2 * (size_t)m->address_bytes;
+            number(m, BASE + 0x2000, m->address_bytes);
+            number(m, BASE + 0x3000, m->address_bytes);
+            shape(m, 2, FUNCTION, false, pairs);
+            put_unsigned(&m->info, 2);
+            put_text(&m->info, "there");
+            number(m, BASE + 0x2010, m->address_bytes);
+            number(m, BASE + 0x2020, m->address_bytes);
+            end_unit(m);
+            put_fixed(ranges, 12 + 4 * (size_t)stated[i].address_bytes, 4, m->big);
+            put_fixed(ranges, stated[i].version, 2, m->big);
+            put_fixed(ranges, stated[i].unit, 4, m->big);
+            put_fixed(ranges, stated[i].address_bytes, 1, m->big);
+            put_fixed(ranges, stated[i].segment_bytes, 1, m->big);
+            put_fixed(ranges, 0, 4, m->big);
+            put_fixed(ranges, stated[i].low, stated[i].address_bytes, m->big);
+            put_fixed(ranges, stated[i].bytes, stated[i].address_bytes, m->big);
+            put_fixed(ranges, 0, stated[i].address_bytes, m->big);
+            put_fixed(ranges, 0, stated[i].address_bytes, m->big);
+            struct object_debug debug = sections_of(m);
+            debug.own[DEBUG_ARANGES] = (struct object_bytes){
+                ranges->data, stated[i].cut != 0 ? stated[i].cut : ranges->bytes};
+            const struct answer got = ask(&debug, NULL);
+            CHECK_STR(got.name, "here");
+            CHECK_EQ(got.damaged, false);
+            CHECK_STR(ask_at(&debug, NULL, 0x2010).name, "there");
+            CHECK_STR(ask_at(&debug, NULL, 0x4000).name, "-");    /* no code of the unit */
+            CHECK_STR(ask_at(&debug, NULL, AT + 0x10).name, "-"); /* of the unit, of no function */
+            free(ranges);
+            free(m);
+        }
+    }
+}

@@ -42,8 +42,9 @@ static struct dwarf_unit *add_unit(struct dwarf *dwarf, struct dwarf_context *co
 static bool list_unit(struct dwarf *dwarf, struct dwarf_context *context)
 {
     struct range_target to = {dwarf, dwarf->unit_count, false};
+    struct dwarf_entry root;
 
-    if (!context->bases_read) {
+    if (!context->bases_read && !dwarf_context_read(context, &root)) {
         context->object->lacks_units = true;
         return true;
     }
@@ -60,6 +61,7 @@ static bool list_unit(struct dwarf *dwarf, struct dwarf_context *context)
 
 static enum status list_units(struct dwarf *dwarf, struct fault *fault)
 {
+    dwarf->is_listed = true;
     for (uint32_t i = 0; i < dwarf->object->context_count; i++)
         if (!list_unit(dwarf, &dwarf->object->contexts[i]))
             return fault_no_memory(fault, "DWARF units");
@@ -80,7 +82,9 @@ static enum status open_objects(const struct dwarf_input *input, struct dwarf *d
         dwarf->alternate =
             dwarf_object_new(input->alternate->own, input->alternate, PART_ALTERNATE, &ignored);
     }
-    dwarf->object = dwarf_object_new(input->debug->own, input->debug, PART_OWN, fault);
+    const bool later = input->split_count == 0 && input->debug->own[DEBUG_ARANGES].data != NULL;
+    dwarf->object =
+        dwarf_object_new(input->debug->own, input->debug, later ? PART_LATER : PART_OWN, fault);
     if (dwarf->object == NULL)
         return fault->code;
     dwarf->object->alternate = dwarf->alternate;
@@ -90,7 +94,7 @@ static enum status open_objects(const struct dwarf_input *input, struct dwarf *d
     }
     if (dwarf->split_count > 0)
         array_sort_numbers(dwarf->splits, dwarf->split_count, sizeof *dwarf->splits);
-    return list_units(dwarf, fault);
+    return later ? ERR_NONE : list_units(dwarf, fault);
 }
 
 enum status dwarf_open(const struct dwarf_input *input, struct dwarf **out, struct fault *fault)
@@ -111,6 +115,14 @@ enum status dwarf_open(const struct dwarf_input *input, struct dwarf **out, stru
     return ERR_NONE;
 }
 
+static void free_unit(struct dwarf_unit *unit)
+{
+    free(unit->scopes);
+    free(unit->rows);
+    free(unit->files);
+    free(unit->spans);
+}
+
 void dwarf_close(struct dwarf *dwarf)
 {
     if (dwarf == NULL)
@@ -120,12 +132,9 @@ void dwarf_close(struct dwarf *dwarf)
     dwarf_object_free(dwarf->object);
     dwarf_object_free(dwarf->alternate);
     free(dwarf->opened);
-    for (uint32_t i = 0; i < dwarf->unit_count; i++) {
-        free(dwarf->units[i].scopes);
-        free(dwarf->units[i].rows);
-        free(dwarf->units[i].files);
-        free(dwarf->units[i].spans);
-    }
+    free_unit(&dwarf->first);
+    for (uint32_t i = 0; i < dwarf->unit_count; i++)
+        free_unit(&dwarf->units[i]);
     dwarf_reader_free(dwarf->reader);
     free(dwarf->splits);
     free(dwarf->units);
@@ -134,13 +143,53 @@ void dwarf_close(struct dwarf *dwarf)
     free(dwarf);
 }
 
+struct cover {
+    uint64_t va;
+    bool found;
+};
+
+static void find_cover(void *context, uint64_t low_va, uint64_t high_va)
+{
+    struct cover *cover = context;
+    cover->found = cover->found || (cover->va >= low_va && cover->va < high_va);
+}
+
+/* The unit that .debug_aranges states for OFFSET if its own entry agrees, read; NULL: there is
+ * none, or another question was answered so before. *end: as in unit_at(). */
+static struct dwarf_unit *first_unit(struct dwarf *dwarf, uint32_t offset, uint64_t *end)
+{
+    const struct object_debug *debug = dwarf->debug;
+    uint64_t end_va = debug->base_va + UINT32_MAX;
+    struct cover cover = {debug->base_va + offset, false};
+    struct dwarf_entry root;
+
+    if (dwarf->first.read || (debug->code_count > 0 && !object_is_code(debug, cover.va)))
+        return NULL;
+    struct dwarf_context *unit = dwarf_aranges_context(dwarf->object, cover.va, &end_va);
+    if (unit == NULL || !dwarf_context_read(unit, &root) || unit->tag != TAG_COMPILE_UNIT ||
+        unit->format.version == 2 || unit->dwo_id != 0)
+        return NULL;
+    (void)dwarf_extent_ranges(unit, unit->extent, find_cover, &cover);
+    if (!cover.found || end_va <= cover.va)
+        return NULL;
+    *end = end_va - debug->base_va;
+    dwarf->first = (struct dwarf_unit){.skeleton = unit, .full = unit};
+    dwarf_read_unit(dwarf, &dwarf->first);
+    return &dwarf->first;
+}
+
 /* The unit that covers OFFSET, already read; NULL: none. *end: the first offset at which another
  * unit may apply. Of several the one that started last applies. */
 static struct dwarf_unit *unit_at(struct dwarf *dwarf, uint32_t offset, uint64_t *end)
 {
-    uint32_t low = ARRAY_UPPER(dwarf->ranges, dwarf->range_count, low, offset);
-    struct dwarf_unit *found = NULL;
+    struct fault fault = FAULT_INIT;
+    struct dwarf_unit *found = dwarf->is_listed ? NULL : first_unit(dwarf, offset, end);
 
+    if (found != NULL)
+        return found;
+    if (!dwarf->is_listed && list_units(dwarf, &fault) != ERR_NONE)
+        dwarf->object->lacks_units = true;
+    uint32_t low = ARRAY_UPPER(dwarf->ranges, dwarf->range_count, low, offset);
     *end = low < dwarf->range_count ? dwarf->ranges[low].low : (uint64_t)UINT32_MAX + 1;
     for (; low > 0 && dwarf->ranges[low - 1].reach > offset && found == NULL; low--) {
         if (dwarf->ranges[low - 1].high <= offset)

@@ -125,6 +125,8 @@ struct dwarf {
     uint32_t opened_count, opened_room;
     struct dwarf_split *splits; /* owned, by id */
     uint32_t split_count, split_room;
+    bool is_listed;           /* UNITS and RANGES are there */
+    struct dwarf_unit first;  /* that answered the first question, before */
     struct dwarf_unit *units; /* owned */
     uint32_t unit_count, unit_room;
     struct unit_range *ranges; /* owned */
@@ -135,15 +137,20 @@ struct dwarf {
     uint64_t last_end;
 };
 
-/* What is read of each unit at once: of PART_ALTERNATE, to which few entries refer, the header;
- * of the others also the first entry. */
-enum dwarf_part { PART_OWN, PART_SPLIT, PART_ALTERNATE };
+/* What is read of each unit at once: of PART_ALTERNATE, to which few entries refer, and of
+ * PART_LATER the header; of the others also the first entry. */
+enum dwarf_part { PART_OWN, PART_LATER, PART_SPLIT, PART_ALTERNATE };
 
 /* Lists the units of SECTIONS.  NULL: too many, or out of memory. */
 struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_SECTIONS],
                                       const struct object_debug *like, enum dwarf_part part,
                                       struct fault *fault);
 void dwarf_object_free(struct dwarf_object *object);
+
+/* The unit that .debug_aranges states for the code at VA; of several, the one whose range starts
+ * last. *end is lowered to the next address where a range starts or ends. NULL: none. */
+struct dwarf_context *dwarf_aranges_context(struct dwarf_object *object, uint64_t va,
+                                            uint64_t *end);
 
 /* The unit that the entry at OFFSET lies in; NULL: none. */
 static inline struct dwarf_context *dwarf_object_context(struct dwarf_object *object,

@@ -121,10 +121,62 @@ struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_S
     memcpy(object->sections, sections, sizeof object->sections);
     object->big_endian = like->big_endian;
     object->is_split = part == PART_SPLIT;
-    if (list_contexts(object, like->peek, part != PART_ALTERNATE, fault) == ERR_NONE)
+    if (list_contexts(object, like->peek, part == PART_OWN || part == PART_SPLIT, fault) ==
+        ERR_NONE)
         return object;
     dwarf_object_free(object);
     return NULL;
+}
+
+struct range_search {
+    uint64_t va, *end;
+    uint64_t low, unit; /* of the range that started last */
+};
+
+/* Searches the ranges of one unit: addresses and lengths up to two zeros. */
+static void search_ranges(struct range_search *search, struct dwarf_cursor c, uint32_t bytes,
+                          uint64_t unit)
+{
+    for (;;) {
+        const uint64_t low = cursor_fixed(&c, bytes), high = low + cursor_fixed(&c, bytes);
+        if (c.failed || high == 0)
+            return;
+        const uint64_t bound = search->va < low ? low : high;
+        if (bound > search->va && bound < *search->end)
+            *search->end = bound;
+        if (search->va >= low && search->va < high && low >= search->low) {
+            search->low = low;
+            search->unit = unit;
+        }
+    }
+}
+
+/* What comes before them: a length, u16 version, the offset of the unit, u8 bytes of an address, u8
+ * bytes of a segment, and zeros up to a multiple of two addresses. Source: DWARF 5, 6.1.2. */
+struct dwarf_context *dwarf_aranges_context(struct dwarf_object *object, uint64_t va, uint64_t *end)
+{
+    struct dwarf_cursor next = cursor_over(object->sections[DEBUG_ARANGES], 0, object->big_endian);
+    struct range_search search = {.va = va, .end = end, .unit = UINT64_MAX};
+
+    while (!next.failed && cursor_left(&next) > 0) {
+        const uint8_t *start = next.at;
+        struct dwarf_cursor c = next;
+        uint8_t offset_bytes;
+        const uint64_t length = cursor_length(&c, &offset_bytes);
+        next = c;
+        cursor_skip(&next, length);
+        c.end = next.at;
+        const uint64_t version = cursor_fixed(&c, 2), unit = cursor_fixed(&c, offset_bytes);
+        const uint32_t bytes = (uint32_t)cursor_fixed(&c, 1);
+        const uint64_t segment_bytes = cursor_fixed(&c, 1);
+        if (version != 2 || segment_bytes != 0 || (bytes != 4 && bytes != 8))
+            continue;
+        cursor_skip(&c, (uint64_t)(start - c.at) & (2 * bytes - 1));
+        search_ranges(&search, c, bytes, unit);
+    }
+    const uint32_t low = ARRAY_UPPER(object->contexts, object->context_count, start, search.unit);
+    struct dwarf_context *found = low > 0 ? &object->contexts[low - 1] : NULL;
+    return found != NULL && found->start == search.unit ? found : NULL;
 }
 
 void dwarf_object_free(struct dwarf_object *object)

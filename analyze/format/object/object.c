@@ -8,9 +8,9 @@
 enum { OBJECT_SYMBOLS_MAX = 1 << 24 };
 
 /* Mach-O names have 16 letters at most: "__debug_str_offs". */
-static const char *const section_names[DEBUG_SECTIONS] = {"info",     "abbrev",    "line", "str",
-                                                          "line_str", "str_offs*", "addr", "ranges",
-                                                          "rnglists", "cu_index"};
+static const char *const section_names[DEBUG_SECTIONS] = {
+    "info", "abbrev", "line",     "str",     "line_str", "str_offs*",
+    "addr", "ranges", "rnglists", "aranges", "cu_index"};
 
 static bool is_name(const char *pattern, const char *name, size_t bytes)
 {

@@ -30,6 +30,7 @@ enum debug_section {
     DEBUG_ADDR,
     DEBUG_RANGES,
     DEBUG_RNGLISTS,
+    DEBUG_ARANGES,
     DEBUG_UNIT_INDEX, /* .debug_cu_index of a package of split DWARF */
     DEBUG_SECTIONS,
 };
