@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "format/dwarf/cursor.h"
 
 enum {
     AUGMENTATION_MAX = 8,
@@ -19,38 +20,31 @@ enum {
     FROM_HERE = 0x10,
 };
 
-/* Reads seven bits per byte, the lowest first. *bits: how many bits there were; *top: the highest
- * of them. */
-static uint64_t read_groups(struct bytes *r, uint32_t *bits, bool *top)
+static struct dwarf_cursor cursor_of(const struct bytes *r)
 {
-    uint64_t value = 0;
-    uint8_t byte;
-    *bits = 0;
-    do {
-        byte = bytes_u8(r);
-        if (*bits < 64)
-            value |= (uint64_t)(byte & 0x7f) << *bits;
-        *bits += 7;
-    } while ((byte & 0x80) != 0);
-    *top = (byte & 0x40) != 0;
-    return value;
+    return (struct dwarf_cursor){r->at, r->at + r->left, false, bytes_failed(r)};
+}
+
+/* Skips what was read by a cursor; more than there is if that failed. */
+static void skip_to(struct bytes *r, const struct dwarf_cursor *c)
+{
+    bytes_skip(r, c->failed ? (uint64_t)r->left + 1 : (uint64_t)(c->at - r->at));
 }
 
 uint64_t cfi_unsigned(struct bytes *r)
 {
-    uint32_t bits;
-    bool top;
-    return read_groups(r, &bits, &top);
+    struct dwarf_cursor c = cursor_of(r);
+    const uint64_t value = cursor_unsigned(&c);
+    skip_to(r, &c);
+    return value;
 }
 
 int64_t cfi_signed(struct bytes *r)
 {
-    uint32_t bits;
-    bool top;
-    uint64_t value = read_groups(r, &bits, &top);
-    if (top && bits < 64)
-        value |= UINT64_MAX << bits;
-    return (int64_t)value;
+    struct dwarf_cursor c = cursor_of(r);
+    const int64_t value = cursor_signed(&c);
+    skip_to(r, &c);
+    return value;
 }
 
 /* ---- entries ---- */
