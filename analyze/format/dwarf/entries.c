@@ -57,20 +57,23 @@ static const struct dwarf_form forms[] = {
     [0x2c] = {VALUE_ADDRESS_INDEX, 4},        /* addrx4 */
 };
 
-static struct dwarf_form form_of_number(uint64_t form)
+/* The numbers that GNU gave to forms before there were some of the standard. */
+static const struct {
+    uint16_t number;
+    struct dwarf_form form;
+} gnu_forms[] = {
+    {0x1f01, {VALUE_ADDRESS_INDEX, SIZE_LEB128}},       /* addr_index */
+    {0x1f02, {VALUE_STR_INDEX, SIZE_LEB128}},           /* str_index */
+    {0x1f20, {VALUE_REFERENCE_ALTERNATE, SIZE_OFFSET}}, /* ref_alt */
+    {0x1f21, {VALUE_STR_ALTERNATE, SIZE_OFFSET}},       /* strp_alt */
+};
+
+static struct dwarf_form form_of_number(uint64_t number)
 {
-    switch (form) {
-    case 0x1f01: /* DW_FORM_GNU_addr_index */
-        return (struct dwarf_form){VALUE_ADDRESS_INDEX, SIZE_LEB128};
-    case 0x1f02: /* DW_FORM_GNU_str_index */
-        return (struct dwarf_form){VALUE_STR_INDEX, SIZE_LEB128};
-    case 0x1f20: /* DW_FORM_GNU_ref_alt */
-        return (struct dwarf_form){VALUE_REFERENCE_ALTERNATE, SIZE_OFFSET};
-    case 0x1f21: /* DW_FORM_GNU_strp_alt */
-        return (struct dwarf_form){VALUE_STR_ALTERNATE, SIZE_OFFSET};
-    default:
-        return forms[form < COUNT_OF(forms) ? form : 0];
-    }
+    for (size_t i = 0; number >= COUNT_OF(forms) && i < COUNT_OF(gnu_forms); i++)
+        if (gnu_forms[i].number == number)
+            return gnu_forms[i].form;
+    return forms[number < COUNT_OF(forms) ? number : 0];
 }
 
 struct dwarf_form dwarf_form_of(uint64_t number, const struct dwarf_format *format)

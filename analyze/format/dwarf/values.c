@@ -144,22 +144,13 @@ bool dwarf_reference(struct dwarf_context *context, const struct dwarf_entry *en
     return good;
 }
 
-/* Source: DWARF 5, 7.12. */
+/* Ada 83 and 95; C89, C, C99, C11 and C17. Source: DWARF 5, 7.12. */
 static enum dwarf_language language_of(uint64_t number)
 {
-    switch (number) {
-    case 0x03: /* Ada83 */
-    case 0x0d: /* Ada95 */
-        return LANGUAGE_ADA;
-    case 0x01: /* C89 */
-    case 0x02: /* C */
-    case 0x0c: /* C99 */
-    case 0x1d: /* C11 */
-    case 0x2c: /* C17 */
-        return LANGUAGE_C;
-    default:
-        return LANGUAGE_OTHER;
-    }
+    static const uint8_t known[] = {
+        [0x01] = LANGUAGE_C,   [0x02] = LANGUAGE_C, [0x03] = LANGUAGE_ADA, [0x0c] = LANGUAGE_C,
+        [0x0d] = LANGUAGE_ADA, [0x1d] = LANGUAGE_C, [0x2c] = LANGUAGE_C};
+    return number < sizeof known ? (enum dwarf_language)known[number] : LANGUAGE_OTHER;
 }
 
 /* Sets the bases that the first entry states. */
