@@ -165,9 +165,8 @@ static const char *spelt(struct pdb_names *names, const char *text)
 static const char *readable(struct pdb_names *names, const char *text, bool linker)
 {
     const bool x86 = linker && names->pdb->machine == PE_MACHINE_X86;
-    char *out = arena_alloc(&names->scratch, UNDECORATED_BYTES);
-    if (text == NULL || out == NULL ||
-        undecorate(text, names->spelling, x86, out, UNDECORATED_BYTES) == 0)
+    char out[UNDECORATED_BYTES];
+    if (text == NULL || undecorate(text, names->spelling, x86, out, sizeof out) == 0)
         return text;
     return arena_string(&names->keep, out);
 }
@@ -191,17 +190,14 @@ static const char *join(struct arena *keep, const char *scope, const char *name,
 static const char *with_parameters(struct pdb_names *names, const char *scope, const char *name,
                                    uint32_t function_type)
 {
-    enum { PARAMETERS_BYTES = 8192 };
-    char *parameters = NULL;
-    if (names->spelling == NAMES_FULL && function_type != 0) {
-        parameters = arena_alloc(&names->scratch, PARAMETERS_BYTES);
-        if (parameters != NULL)
-            (void)pdb_type_parameters(&names->types, function_type, &names->scratch, parameters,
-                                      PARAMETERS_BYTES);
-    }
-    if (scope[0] == '\0' && (parameters == NULL || parameters[0] == '\0'))
+    char parameters[8192]; /* of an arena they would be zeroed for each name */
+    parameters[0] = '\0';
+    if (names->spelling == NAMES_FULL && function_type != 0)
+        (void)pdb_type_parameters(&names->types, function_type, &names->scratch, parameters,
+                                  sizeof parameters);
+    if (scope[0] == '\0' && parameters[0] == '\0')
         return name;
-    return join(&names->keep, scope, name, parameters != NULL ? parameters : "");
+    return join(&names->keep, scope, name, parameters);
 }
 
 static uint32_t procedure_type(struct pdb_names *names, const struct pdb_procedure *procedure)
