@@ -235,6 +235,154 @@ TEST(machine_frames_that_lead_in_a_circle_end)
     world_free(&w);
 }
 
+/* A machine frame holds rip, cs, eflags, rsp and ss. It may lead to any place but its own. */
+TEST(machine_frames_lead_to_another_place)
+{
+    static const uint8_t xdata[] = {HEAD(1, 0, 0, 1, 0, 0), 0, OP(10, 0)};
+    static const struct {
+        const char *name;
+        uint32_t pc_rva, sp_word; /* of the first caller */
+        enum stop_reason stop;
+        uint32_t frames;
+    } rows[] = {
+        {"to itself", BEGIN + 0x40, SP, STOP_NO_PROGRESS, 1},
+        {"to another pc at the same stack pointer", 0x1300, SP, STOP_SCAN_REACH, 2},
+        {"to the same pc at another stack pointer", BEGIN + 0x40, SP + 8, STOP_END, 3},
+        {"down the stack", 0x1300, SP - 8, STOP_END, 2},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct unwind_stack stack;
+        test_row(rows[i].name);
+        world_init(&w, PE_MACHINE_X64);
+        world_function(&w, BEGIN, END, world_xdata(&w, xdata, sizeof xdata));
+        memset(w.stack, 0, sizeof w.stack);
+        w.stack[SP] = WORLD_BASE_VA + rows[i].pc_rva;
+        w.stack[SP + 3] = WORLD_STACK_VA + 8 * (uint64_t)rows[i].sp_word;
+        w.stack[SP + 8 + 3] = WORLD_STACK_VA + 8 * (SP + 16); /* the next is to address 0 */
+        walk_from(&w, WORLD_BASE_VA + BEGIN + 0x40, &stack);
+        CHECK_EQ(stack.stop, rows[i].stop);
+        REQUIRE(CHECK_EQ(stack.frame_count, rows[i].frames));
+        if (rows[i].frames > 1) {
+            CHECK_HEX(stack.frames[1].pc_va, WORLD_BASE_VA + rows[i].pc_rva);
+            CHECK_HEX(stack.frames[1].sp_va, WORLD_STACK_VA + 8 * (uint64_t)rows[i].sp_word);
+            CHECK_EQ(stack.frames[1].kind, PC_INTERRUPTED);
+            CHECK_EQ(stack.frames[1].note, NOTE_MACHINE_FRAME);
+        }
+        world_free(&w);
+    }
+}
+
+/* How a frame was found, and what there is to say about it, is of that frame alone. */
+TEST(what_is_said_of_a_frame_is_not_said_of_the_next)
+{
+    static const uint8_t xdata[] = {HEAD(1, 0, 4, 1, 0, 0), 4, OP(2, 4)}; /* sub rsp, 40 */
+    static const struct {
+        const char *name;
+        uint64_t pc;
+        uint64_t top; /* the word at the stack pointer, 0: a return address */
+        const char *found_by;
+        enum frame_note note;
+    } rows[] = {
+        {"a leaf", WORLD_BASE_VA + 0x1300, 0, "leaf", NOTE_NONE},
+        {"in no module", 0x7ff812340000, 0, "leaf", NOTE_NO_MODULE_POPPED},
+        {"a scan", WORLD_BASE_VA + 0x1300, 0x41414141, "scan", NOTE_NONE},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct unwind_stack stack;
+        test_row(rows[i].name);
+        world_init(&w, PE_MACHINE_X64);
+        world_function(&w, BEGIN, END, world_xdata(&w, xdata, sizeof xdata));
+        memset(w.stack, 0, sizeof w.stack);
+        const uint32_t first = rows[i].top != 0 ? 3 : 0; /* the word of the first return address */
+        const uint64_t site = call_site(&w, BEGIN + 0x50);
+        w.stack[SP] = rows[i].top;
+        w.stack[SP + first] = site;
+        w.stack[SP + first + 6] = site;
+        walk_from(&w, rows[i].pc, &stack);
+        CHECK_EQ(stack.stop, STOP_END);
+        REQUIRE(CHECK_EQ(stack.frame_count, 3));
+        CHECK_STR(found_by_name(stack.frames[0].found_by), "context");
+        CHECK_STR(found_by_name(stack.frames[1].found_by), rows[i].found_by);
+        CHECK_STR(found_by_name(stack.frames[2].found_by), "unwind");
+        CHECK_EQ(stack.frames[0].note, NOTE_NONE);
+        CHECK_EQ(stack.frames[1].note, rows[i].note);
+        CHECK_EQ(stack.frames[2].note, NOTE_NONE);
+        world_free(&w);
+    }
+}
+
+/* Only a frame that was interrupted can have a caller at the same stack pointer, and none can be
+ * its own caller. */
+TEST(a_stack_pointer_may_stay_once)
+{
+    static const struct {
+        const char *name;
+        enum pc_kind kind;
+        uint32_t lr_rva;
+        enum stop_reason stop;
+        uint32_t frames;
+    } rows[] = {
+        {"interrupted", PC_INTERRUPTED, 0x1504, STOP_NO_PROGRESS, 2},
+        {"at a return", PC_RETURN, 0x1504, STOP_NO_PROGRESS, 1},
+        {"interrupted, its own caller", PC_INTERRUPTED, BEGIN + 0x40, STOP_NO_PROGRESS, 1},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        static const uint32_t bl = 0x94000000;
+        struct unwind_stack stack;
+        struct fault fault = FAULT_INIT;
+        test_row(rows[i].name);
+        world_init(&w, PE_MACHINE_ARM64);
+        /* two functions of 0x100 bytes that save nothing: flag 1, no frame */
+        world_function_arm64(&w, BEGIN, 1 | 0x40 << 2);
+        world_function_arm64(&w, 0x1500, 1 | 0x40 << 2);
+        world_put(&w, rows[i].lr_rva - 4, &bl, sizeof bl);
+        struct registers regs = {
+            .cpu = CPU_ARM64, .pc = WORLD_BASE_VA + BEGIN + 0x40, .sp = WORLD_STACK_VA + 8 * SP};
+        regs.r[REG_ARM64_LR] = WORLD_BASE_VA + rows[i].lr_rva;
+        CHECK_EQ(unwind_walk(&w.process, &regs, rows[i].kind, &w.arena, &stack, &fault), ERR_NONE);
+        CHECK_EQ(stack.stop, rows[i].stop);
+        CHECK_EQ(stack.frame_count, rows[i].frames);
+        world_free(&w);
+    }
+}
+
+/* Whether a frame of ntdll.dll is in its dispatcher is not known without its exports. */
+TEST(exports_that_are_unreadable_are_noted)
+{
+    enum { EXPORTS = 0x2800 };
+    static const uint8_t xdata[] = {HEAD(1, 0, 4, 1, 0, 0), 4, OP(2, 4)};
+    static const uint32_t directory = EXPORTS;
+    static const struct {
+        const char *name, *module;
+        struct unwind_range missing;
+        enum frame_note note;
+    } rows[] = {
+        {"readable", "ntdll.dll", {0, 0}, NOTE_NONE},
+        {"unreadable", "ntdll.dll", {EXPORTS, EXPORTS + 1}, NOTE_EXPORTS_UNREADABLE},
+        {"unreadable, another module", "user32.dll", {EXPORTS, EXPORTS + 1}, NOTE_NONE},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct unwind_stack stack;
+        test_row(rows[i].name);
+        world_init(&w, PE_MACHINE_X64);
+        w.module.name = rows[i].module;
+        world_put(&w, 0x98 + 112, &directory, sizeof directory);
+        world_function(&w, BEGIN, END, world_xdata(&w, xdata, sizeof xdata));
+        memset(w.stack, 0, sizeof w.stack);
+        w.stack[SP + 5] = call_site(&w, BEGIN + 0x50);
+        w.missing = rows[i].missing;
+        walk_from(&w, WORLD_BASE_VA + BEGIN + 0x50, &stack);
+        REQUIRE(CHECK_EQ(stack.frame_count, 2));
+        CHECK_EQ(stack.frames[1].kind, PC_RETURN);
+        CHECK_EQ(stack.frames[1].note, rows[i].note);
+        world_free(&w);
+    }
+}
+
 /* A dump may hold any part of a module's headers and tables. Unreadable data is not treated as
  * absent data: the walk continues by other means, and the frame found gives the reason. */
 TEST(what_is_unreadable_of_a_module_is_said_and_makes_no_leaf)
@@ -266,6 +414,12 @@ TEST(what_is_unreadable_of_a_module_is_said_and_makes_no_leaf)
          "scan",
          NOTE_PDATA_UNREADABLE,
          BEGIN + 0x20},
+        {"the code at the pc, which may be an epilogue",
+         {BEGIN + 0x20, BEGIN + 0x21},
+         "unwind",
+         NOTE_CODE_UNREADABLE,
+         BEGIN + 0x20},
+        {"code after the pc alone", {BEGIN + 0x21, END}, "unwind", NOTE_NONE, BEGIN + 0x20},
         {"unwind data",
          {WORLD_XDATA_RVA, 0x2010},
          "scan",
@@ -352,7 +506,8 @@ static bool generated_v8(void *self, uint64_t va, struct unwind_entry *out)
 
 TEST(unwind_data_of_a_leaf_is_not_believed_of_a_generated_caller)
 {
-    enum { RETURNS, NOWHERE };
+    enum { RETURNS, NOWHERE, OVERWRITTEN };
+    static const uint64_t words[] = {0, 0x7ff612345678, 0x4141414141414141};
     static const uint8_t xdata[] = {HEAD(1, 1, 0, 0, 0, 0), 0, 0, 0, 0};
     static const uint64_t V8_VA = WORLD_BASE_VA - 0x780000;
     static const struct {
@@ -366,6 +521,10 @@ TEST(unwind_data_of_a_leaf_is_not_believed_of_a_generated_caller)
         {"interrupted in none, with a frame pointer", PC_INTERRUPTED, NOWHERE, true,
          "frame_pointer"},
         {"interrupted in none", PC_INTERRUPTED, NOWHERE, false, NULL},
+        {"interrupted in a leaf whose return address was overwritten", PC_INTERRUPTED, OVERWRITTEN,
+         true, "unwind"},
+        {"at a return, an overwritten one at the top", PC_RETURN, OVERWRITTEN, true,
+         "frame_pointer"},
         {"at a return, what looks like one at the top", PC_RETURN, RETURNS, true, "frame_pointer"},
         {"at a return, without frame pointer", PC_RETURN, RETURNS, false, NULL},
         {"at a return, nothing at the top", PC_RETURN, NOWHERE, true, "frame_pointer"},
@@ -378,7 +537,7 @@ TEST(unwind_data_of_a_leaf_is_not_believed_of_a_generated_caller)
         (void)world_xdata(&w, xdata, sizeof(xdata));
         w.process.generated = generated_v8;
         const uint64_t site = call_site(&w, BEGIN + 0x50);
-        w.stack[SP] = rows[i].top == RETURNS ? site : 0x7ff612345678;
+        w.stack[SP] = rows[i].top == RETURNS ? site : words[rows[i].top];
         struct unwind_walker walker = world_walker(&w, CPU_X64, 0, SP, rows[i].kind, &frame);
         walker.regs.pc = frame.pc_va = V8_VA;
         frame.module = NULL;
@@ -390,9 +549,10 @@ TEST(unwind_data_of_a_leaf_is_not_believed_of_a_generated_caller)
         const enum stop_reason stop = unwind_step_x64(&walker);
         CHECK_EQ(stop == STOP_NONE, rows[i].found_by != NULL);
         if (stop == STOP_NONE && rows[i].found_by != NULL) {
-            CHECK_HEX(walker.regs.pc, site);
+            const bool by_chain = strcmp(rows[i].found_by, "frame_pointer") == 0;
+            CHECK_HEX(walker.regs.pc, by_chain ? site : w.stack[SP]);
             CHECK_STR(found_by_name(walker.caller_found), rows[i].found_by);
-            CHECK_EQ(walker.caller_note != NOTE_NONE, rows[i].chain);
+            CHECK_EQ(walker.caller_note, by_chain ? NOTE_NOT_A_LEAF : NOTE_NONE);
         } else if (stop != STOP_NONE) {
             CHECK_EQ(stop, STOP_GENERATED_LEAF);
         }
