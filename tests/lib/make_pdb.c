@@ -91,10 +91,10 @@ void make_pdb_start(struct make_pdb *m)
 
 void make_pdb_free(struct make_pdb *m)
 {
-    struct bag *bags[] = {&m->symbols[0],     &m->symbols[1],      &m->c11[0],        &m->c11[1],
-                          &m->c13[0],         &m->c13[1],          &m->ids,           &m->names,
-                          &m->publics,        &m->public_map,      &m->contributions, &m->file,
-                          &m->omap_to_source, &m->omap_from_source};
+    struct bag *bags[] = {
+        &m->symbols[0], &m->symbols[1],    &m->c11[0], &m->c11[1],         &m->c13[0],
+        &m->c13[1],     &m->ids,           &m->names,  &m->publics,        &m->public_map,
+        &m->jumps,      &m->contributions, &m->file,   &m->omap_to_source, &m->omap_from_source};
     for (size_t i = 0; i < COUNT_OF(bags); i++)
         free(bags[i]->at);
     memset(m, 0, sizeof *m);
@@ -369,12 +369,17 @@ static void put_streams(const struct make_pdb *m, struct bag *streams)
         put_section(&streams[STREAM_SECTIONS]);
     bag_u32(&streams[STREAM_PUBLICS], 0);
     bag_u32(&streams[STREAM_PUBLICS], m->public_map.bytes);
-    for (uint32_t i = 0; i < 5; i++)
-        bag_u32(&streams[STREAM_PUBLICS], 0);
+    bag_u32(&streams[STREAM_PUBLICS], m->jumps.bytes / 4);
+    bag_u32(&streams[STREAM_PUBLICS], m->jump_bytes);
+    bag_u32(&streams[STREAM_PUBLICS], 1); /* the section of the first one */
+    bag_u32(&streams[STREAM_PUBLICS], m->jumps_offset);
+    bag_u32(&streams[STREAM_PUBLICS], 0);
     if (m->publics.bytes != 0) {
         bag_put(&streams[STREAM_PUBLICS], m->public_map.at, m->public_map.bytes);
         bag_put(&streams[STREAM_RECORDS], m->publics.at, m->publics.bytes);
     }
+    if (m->jumps.bytes != 0)
+        bag_put(&streams[STREAM_PUBLICS], m->jumps.at, m->jumps.bytes);
     bag_u32(&streams[STREAM_NAMES], 0xeffeeffe);
     bag_u32(&streams[STREAM_NAMES], 1);
     bag_u32(&streams[STREAM_NAMES], m->names.bytes);

@@ -31,6 +31,8 @@ struct make_pdb {
     struct bag names;         /* the buffer of "/names"; starts with an empty string */
     struct bag contributions; /* sorted by the code that adds them */
     struct bag publics, public_map;
+    struct bag jumps;                  /* of an incremental link: the rva of each one's target */
+    uint32_t jumps_offset, jump_bytes; /* where the first one is; bytes of each */
     struct bag omap_to_source, omap_from_source; /* empty: none */
     struct {
         const char *stream, *json; /* NULL: none */

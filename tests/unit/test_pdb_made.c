@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "base/files.h"
-#include "conduct/analysis.h"
 #include "made_world.h"
 #include "symbol/symbol_store.h"
 #include "test.h"
@@ -147,6 +146,55 @@ TEST(jumps_of_incremental_links_have_the_name_of_their_target)
     made_close(&w);
 }
 
+/* PSGSIHDR: jumps of one size after each other, and the rva of each one's target, which is a place
+ * if it is in a section. */
+TEST(jumps_of_the_table_of_publics)
+{
+    enum { FIRST = 5, SIZE = 5 };
+    static const uint32_t targets[] = {0x1020, 0x1fff, 0xfff, 0x2000, 0x1000};
+    static const struct {
+        const char *name;
+        struct pdb_place at;
+        uint32_t start, target; /* UINT32_MAX: no jump */
+    } rows[] = {
+        {"before the first", {1, 4}, UINT32_MAX, 0},
+        {"the first byte", {1, 5}, 5, 0x20},
+        {"its last byte", {1, 9}, 5, 0x20},
+        {"the second, to the last byte of the section", {1, 10}, 10, 0xfff},
+        {"to before the section", {1, 15}, UINT32_MAX, 0},
+        {"to after the section", {1, 20}, UINT32_MAX, 0},
+        {"the last, to the first byte of the section", {1, 29}, 25, 0},
+        {"after the last", {1, 30}, UINT32_MAX, 0},
+        {"in another section", {2, 5}, UINT32_MAX, 0},
+    };
+    struct make_pdb m;
+    struct pdb pdb;
+    struct fault fault = FAULT_INIT;
+    size_t bytes;
+    make_pdb_start(&m);
+    make_public(&m, 0x20, "_target");
+    m.jumps_offset = FIRST;
+    m.jump_bytes = SIZE;
+    for (size_t i = 0; i < COUNT_OF(targets); i++)
+        bag_u32(&m.jumps, targets[i]);
+    const uint8_t *data = make_pdb_file(&m, &bytes);
+    REQUIRE(pdb_open(data, bytes, &pdb, &fault) == ERR_NONE);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const bool found = rows[i].start != UINT32_MAX;
+        struct pdb_jump jump;
+        test_row(rows[i].name);
+        if (CHECK_EQ(pdb_jump_at(&pdb, rows[i].at, &jump), found) && found) {
+            CHECK_EQ(jump.start.section, 1);
+            CHECK_HEX(jump.start.offset, rows[i].start);
+            CHECK_EQ(jump.bytes, SIZE);
+            CHECK_EQ(jump.target.section, 1);
+            CHECK_HEX(jump.target.offset, rows[i].target);
+        }
+    }
+    pdb_close(&pdb);
+    make_pdb_free(&m);
+}
+
 TEST(rearranged_images_go_through_both_tables)
 {
     /* {rva after, rva before}: what was at 0x1100 is now at [0x1000, 0x1010), then comes an
@@ -212,6 +260,8 @@ TEST(parts_that_a_writer_left_out)
         make_plain(&m);
         m.without_sections = rows[i].sections;
         m.without_contributions = rows[i].contributions;
+        if (rows[i].contributions) /* a procedure without bytes covers nothing */
+            make_scope_end(&m, 1, make_procedure(&m, 1, 0x1110, 0x11, 0, "empty"), 6);
         m.without_names = rows[i].names;
         made_open(&w, &m);
         made_check(&w, 0x1011, rows[i].at_11);
@@ -257,43 +307,80 @@ TEST(section_headers_that_are_cut_give_no_places)
 }
 
 /* C11: one file, one table of two rows; names are NUL-terminated or start with their length. */
+enum { C11_FILE = 4, C11_TABLES = 20, C11_TABLE = 24, C11_START = 28, C11_END = 32 };
+
+static void make_old_lines(struct make_pdb *m, uint32_t signature)
+{
+    make_plain(m);
+    m->c13[0].bytes = 0;
+    bag_patch_u32(&m->symbols[0], 0, signature);
+    struct bag *bag = &m->c11[0];
+    bag_u16(bag, 1);  /* files */
+    bag_u16(bag, 1);  /* sections */
+    bag_u32(bag, 20); /* the file */
+    bag_u32(bag, 0x10);
+    bag_u32(bag, 0x2f);
+    bag_u32(bag, 1);
+    bag_u16(bag, 1); /* its tables; at 20 */
+    bag_u16(bag, 0);
+    bag_u32(bag, 44); /* the table */
+    bag_u32(bag, 0x10);
+    bag_u32(bag, 0x2f);
+    if (signature == 4)
+        bag_text(bag, "c:\\old.c");
+    else
+        bag_pascal(bag, "old.cxx");
+    bag_align(bag);
+    bag_patch_u32(bag, C11_TABLE, bag->bytes);
+    bag_u16(bag, 1); /* section */
+    bag_u16(bag, 2); /* rows */
+    bag_u32(bag, 0x10);
+    bag_u32(bag, 0x18);
+    bag_u16(bag, 3);
+    bag_u16(bag, 60000);
+}
+
 TEST(old_lines_of_both_signatures)
 {
     for (uint32_t signature = 2; signature <= 4; signature += 2) {
         struct make_pdb m;
         struct made_world w;
         test_row(signature == 4 ? "names that end with NUL" : "names that start with a length");
-        make_plain(&m);
-        m.c13[0].bytes = 0;
-        bag_patch_u32(&m.symbols[0], 0, signature);
-        struct bag *bag = &m.c11[0];
-        bag_u16(bag, 1);  /* files */
-        bag_u16(bag, 1);  /* sections */
-        bag_u32(bag, 20); /* the file */
-        bag_u32(bag, 0x10);
-        bag_u32(bag, 0x2f);
-        bag_u32(bag, 1);
-        bag_u16(bag, 1); /* its tables; at 20 */
-        bag_u16(bag, 0);
-        bag_u32(bag, 44); /* the table */
-        bag_u32(bag, 0x10);
-        bag_u32(bag, 0x2f);
-        if (signature == 4)
-            bag_text(bag, "c:\\old.c");
-        else
-            bag_pascal(bag, "old.cxx");
-        bag_align(bag);
-        bag_patch_u32(bag, 24, bag->bytes);
-        bag_u16(bag, 1); /* section */
-        bag_u16(bag, 2); /* rows */
-        bag_u32(bag, 0x10);
-        bag_u32(bag, 0x18);
-        bag_u16(bag, 3);
-        bag_u16(bag, 60000);
+        make_old_lines(&m, signature);
         made_open(&w, &m);
         made_check(&w, 0x1011, signature == 4 ? "one+0x1 old.c:3" : "one+0x1 old.cxx:3");
         made_check(&w, 0x1018, signature == 4 ? "one+0x8 old.c:60000" : "one+0x8 old.cxx:60000");
         made_check(&w, 0x102f, signature == 4 ? "one+0x1f old.c:60000" : "one+0x1f old.cxx:60000");
+        made_close(&w);
+    }
+}
+
+/* A table that says what cannot be has no lines. Its last byte is part of it. */
+TEST(old_lines_that_are_damaged)
+{
+    static const struct {
+        const char *name;
+        uint32_t at, value;
+        const char *at_10, *at_11;
+    } rows[] = {
+        {"its range has one byte", C11_END, 0x10, "one old.c:3", "one+0x1"},
+        {"its range ends before it starts", C11_END, 0x0f, "one", "one+0x1"},
+        {"it is after the end", C11_TABLE, 0x1000, "one", "one+0x1"},
+        {"its file is after the end", C11_FILE, 0x1000, "one", "one+0x1"},
+        {"its file has no tables", C11_TABLES, 0, "one", "one+0x1"},
+        {"it has a row more than there is", 0, 1 | 3 << 16, "one", "one+0x1"},
+        {"it is of a section that is not there", 0, 9 | 2 << 16, "one", "one+0x1"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct make_pdb m;
+        struct made_world w;
+        test_row(rows[i].name);
+        make_old_lines(&m, 4);
+        bag_patch_u32(&m.c11[0], rows[i].at != 0 ? rows[i].at : load_u32(m.c11[0].at + C11_TABLE),
+                      rows[i].value);
+        made_open(&w, &m);
+        made_check(&w, 0x1010, rows[i].at_10);
+        made_check(&w, 0x1011, rows[i].at_11);
         made_close(&w);
     }
 }
@@ -453,120 +540,4 @@ TEST(an_object_file_that_is_cut_says_so_in_its_frames)
         made_check(&w, MAKE_CODE_RVA + 0x11, "g+0x1");
         made_close(&w);
     }
-}
-
-/* A case whose frame names FILE keeps the address WANT; NULL: none. */
-static void check_kept(struct symbol_store *store, const struct module *module, const char *file,
-                       const char *want)
-{
-    const struct analysis analysis = {.symbols = store};
-    const struct crash_case crash = {0};
-    struct frame frame = {.symbols = SYMBOLS_PDB, .module = module, .file = file, .line = 1};
-    struct stack stack = {.frames = &frame, .frame_count = 1};
-    struct engine_claim claim = {.stacks = &stack, .stack_count = 1};
-    struct run_case c = {.claims = &claim, .claim_count = 1};
-    struct fault fault = FAULT_INIT;
-    struct arena keep;
-
-    arena_init(&keep, 0);
-    REQUIRE(analysis_keep_files(&analysis, &crash, &keep, &c, &fault) == ERR_NONE);
-    CHECK_EQ(c.artifact_count, want != NULL ? 1 : 0);
-    if (want != NULL && c.artifact_count == 1) {
-        CHECK_EQ(c.artifacts[0].role, ARTIFACT_SOURCE_LINK);
-        CHECK_STR(arena_text(&keep, c.artifacts[0].data, c.artifacts[0].bytes), want);
-    }
-    arena_free(&keep);
-}
-
-TEST(a_native_pdb_says_where_its_sources_are)
-{
-    static const char one[] = "{\"documents\":{\"c:\\\\src\\\\*\":\"https://host/one/*\"}}";
-    static const char two[] = "{\"documents\":{\"d:\\\\src\\\\*\":\"https://host/two/*\"}}";
-    static const struct {
-        const char *name, *stream[2], *json[2], *file, *want;
-    } rows[] = {
-        {"one document", {"sourcelink"}, {one}, "c:\\src\\a.c", "https://host/one/a.c"},
-        {"of another folder", {"sourcelink"}, {one}, "d:\\src\\a.c", NULL},
-        {"two documents",
-         {"sourcelink$1", "sourcelink$2"},
-         {one, two},
-         "d:\\src\\sub\\a.c",
-         "https://host/two/sub/a.c"},
-        {"a gap ends them", {"sourcelink$1", "sourcelink$3"}, {one, two}, "d:\\src\\a.c", NULL},
-        {"no address of the web",
-         {"sourcelink"},
-         {"{\"documents\":{\"*\":\"file:///*\"}}"},
-         "a.c",
-         NULL},
-        {"no JSON", {"sourcelink"}, {"{\"documents\":{"}, "a.c", NULL},
-        {"none", {NULL}, {NULL}, "c:\\src\\a.c", NULL},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct make_pdb m;
-        struct made_world w;
-        struct fault fault = FAULT_INIT;
-        struct symbol_store *store = NULL;
-        struct symbol_source found;
-        test_row(rows[i].name);
-        make_pdb_start(&m);
-        for (int k = 0; k < 2; k++) {
-            m.source_links[k].stream = rows[i].stream[k];
-            m.source_links[k].json = rows[i].json[k];
-        }
-        make_contribution(&m, 0, 0x10, 0x20);
-        made_open(&w, &m);
-        const char *roots[] = {path_join(&w.keep, test_scratch(), "made.pdb")};
-        const struct symbol_store_options options = {.roots = roots, .root_count = 1};
-        REQUIRE(symbol_store_open(&options, &store, &fault) == ERR_NONE);
-        const struct module module = {.name = "made.exe", .pdb_name = "made.pdb"};
-        symbol_source(symbol_store_module(store, &module), rows[i].file, &w.keep, &found);
-        CHECK(found.text == NULL);
-        CHECK_EQ(found.url == NULL, rows[i].want == NULL);
-        if (found.url != NULL && rows[i].want != NULL)
-            CHECK_STR(found.url, rows[i].want);
-        check_kept(store, &module, rows[i].file, rows[i].want);
-        symbol_store_close(store);
-        made_close(&w);
-    }
-}
-
-/* The text that was built counts, not what the file on disk says by now. */
-TEST(an_embedded_source_is_kept_and_not_the_file)
-{
-    static const char name[] = "victims/managed/scenarios.cs";
-    struct fault fault = FAULT_INIT;
-    struct symbol_store *store = NULL;
-    struct arena keep;
-    size_t bytes = 0;
-    const uint8_t *built = test_read(test_source(name), &bytes);
-    arena_init(&keep, 0);
-    const char *folder = path_join(&keep, test_scratch(), "victims/managed");
-    REQUIRE(folder_make(folder, &fault) == ERR_NONE);
-    test_write(path_join(&keep, folder, "scenarios.cs"), "changed since", 13);
-    const char *roots[] = {test_source("victims/managed")};
-    const struct symbol_store_options options = {.roots = roots, .root_count = 1};
-    REQUIRE(symbol_store_open(&options, &store, &fault) == ERR_NONE);
-    const struct module module = {.name = "managed.dll", .pdb_name = "managed.pdb"};
-    struct frame frames[] = {{.symbols = SYMBOLS_PPDB,
-                              .module = &module,
-                              .file = name,
-                              .line = 93,
-                              .frame_class = CLASS_OWN}};
-    struct stack stack = {.frames = frames, .frame_count = 1};
-    struct engine_claim claim = {.stacks = &stack, .stack_count = 1};
-    const struct analysis analysis = {.symbols = store, .source_root = test_scratch()};
-    for (int row = 0; row < 2; row++) { /* with the PDB's word, and without */
-        struct run_case c = {.claims = &claim, .claim_count = 1};
-        test_row(row == 0 ? "embedded" : "a native PDB has no text, so the file is kept");
-        frames[0].symbols = row == 0 ? SYMBOLS_PPDB : SYMBOLS_NONE;
-        REQUIRE(analysis_keep_files(&analysis, &(struct crash_case){0}, &keep, &c, &fault) ==
-                ERR_NONE);
-        REQUIRE(c.artifact_count == 1);
-        CHECK_EQ(c.artifacts[0].role, ARTIFACT_SOURCE);
-        CHECK_STR(c.artifacts[0].name, name);
-        CHECK_STR(arena_text(&keep, c.artifacts[0].data, c.artifacts[0].bytes),
-                  row == 0 ? arena_text(&keep, (const char *)built, bytes) : "changed since");
-    }
-    symbol_store_close(store);
-    arena_free(&keep);
 }

@@ -77,6 +77,29 @@ static void check_type(const struct pdb_types *types, uint32_t function, const c
     arena_free(&scratch);
 }
 
+/* A text that does not fit is none. "(int)" has five bytes, and its NUL. */
+TEST(a_text_that_does_not_fit)
+{
+    struct make_pdb m;
+    struct pdb_types types;
+    struct pdb pdb;
+    make_pdb_start(&m);
+    const uint32_t function = taking(&m, 0x0074);
+    open_types(&m, &pdb, &types);
+    for (size_t room = 1; room <= 8; room++) {
+        struct arena scratch;
+        char text[9];
+        memset(text, '#', sizeof text);
+        arena_init(&scratch, 0);
+        CHECK_EQ(pdb_type_parameters(&types, function, &scratch, text, room), room > 5 ? 5 : 0);
+        CHECK_STR(text, room > 5 ? "(int)" : "");
+        CHECK_EQ(text[room], '#');
+        arena_free(&scratch);
+    }
+    pdb_close(&pdb);
+    make_pdb_free(&m);
+}
+
 TEST(types_that_need_no_record)
 {
     static const struct {

@@ -1,4 +1,5 @@
 /* x86 images with call frame information, as mingw and Wine make them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -305,6 +306,30 @@ TEST(the_bytes_that_ret_takes_are_told_to_the_caller)
     CHECK(unwind_x86_cfi(&walker));
     CHECK_EQ(walker.callee_params_bytes, 8);
     world_free(&w);
+}
+
+/* The code is read in parts. Anywhere in a function of 600 bytes `ret 8` is found, if all three of
+ * its bytes belong to the function. */
+TEST(a_ret_is_found_anywhere_in_a_function)
+{
+    enum { BYTES = 600 };
+    static const uint32_t places[] = {0, 1, 252, 253, 254, 255, 256, 507, 508, 509, 510, 597, 598};
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        char name[20];
+        struct unwind_frame frame;
+        (void)snprintf(name, sizeof name, "at %u", (unsigned)places[i]);
+        test_row(name);
+        make(&w);
+        put_section(&w, &(uint8_t){0}, 1);
+        put_u32(&w, SECTION + sizeof(kind) + 12, BYTES);
+        struct unwind_walker walker = start(&w, 4, PC_INTERRUPTED, 0, 0, 0, &frame);
+        memset(w.image + BEGIN, 0x90, BYTES);
+        world_put(&w, BEGIN + places[i], (const uint8_t[]){0xc2, 8, 0}, 3);
+        CHECK_EQ(unwind_x86_cfi(&walker), true);
+        CHECK_EQ(walker.callee_params_bytes, places[i] + 3 <= BYTES ? 8 : 0);
+        world_free(&w);
+    }
 }
 
 /* A section with any cut or flipped bit must be refused or give some answer. It must not crash. */
