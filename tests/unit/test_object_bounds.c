@@ -417,12 +417,14 @@ TEST(the_table_of_symbols_may_end_with_the_file)
         put(row + 8, 0x10, 4);
         put(row + 12, 1, 2);
         put(row + 14, 0x20, 2);
-        row[16] = 2; /* external */
-        REQUIRE(pe_open(file, sizeof file, &pe, &fault) == ERR_NONE);
+        row[16] = 2;                               /* external */
+        void *copy = test_copy(file, sizeof file); /* a sanitizer detects a row too many */
+        REQUIRE(pe_open(copy, sizeof file, &pe, &fault) == ERR_NONE);
         arena_init(&keep, 0);
         CHECK_EQ(pe_coff_functions(&pe, &keep, &got, &count, &fault),
                  more == 0 ? ERR_NONE : ERR_TRUNCATED);
         check_symbols(got, count, want, more == 0 ? COUNT_OF(want) : 0);
+        free(copy);
         arena_free(&keep);
     }
 }
@@ -578,23 +580,6 @@ TEST(code_is_in_sections_that_say_so)
             CHECK_HEX(debug.code[k].start_va, BASE_VA + rows[i].want[k]);
             CHECK_HEX(debug.code[k].end_va, BASE_VA + rows[i].want[k] + 8);
         }
-        arena_free(&keep);
-    }
-}
-
-TEST(what_cannot_be_unpacked_is_nothing)
-{
-    static const uint8_t text[] = "no packed bytes";
-    static const enum object_packing kinds[] = {PACKED_ZLIB, PACKED_DEFLATE, PACKED_ZSTD,
-                                                PACKED_XZ};
-    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-        struct object_bytes out = {text, 5};
-        struct fault fault = FAULT_INIT;
-        struct arena keep;
-        arena_init(&keep, 0);
-        CHECK(object_unpack(kinds[i], (struct object_bytes){text, sizeof text}, 64, &keep, &out,
-                            &fault) != ERR_NONE);
-        CHECK_EQ(out.bytes, 0);
         arena_free(&keep);
     }
 }

@@ -452,8 +452,12 @@ TEST(x86_dispatchers_are_crossed_by_their_context)
             memcpy(context + fields[k].offset, &fields[k].value, 4);
         if (contexts[i].pointer != 0)
             memcpy(sp + (size_t)contexts[i].pointer * 4, &at_va, 4);
+        walker.callee_params_bytes = 12; /* of the function that it called */
         CHECK_EQ(unwind_x86_dispatcher(&walker), contexts[i].crossed);
+        CHECK_EQ(walker.callee_params_bytes, contexts[i].crossed ? 0 : 12);
         if (contexts[i].crossed) {
+            CHECK_HEX(frame.return_slot_va, at_va + 0xb8); /* where the CONTEXT has eip */
+            CHECK_STR(found_by_name(walker.caller_found), "unwind");
             CHECK_HEX(walker.regs.pc, 0); /* the program had jumped to an invalid address */
             CHECK_HEX(walker.regs.sp, va + 0x400);
             CHECK_HEX(walker.regs.r[REG_X86_EBP], 0xeb9);

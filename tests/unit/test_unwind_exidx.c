@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "test.h"
+#include "unwind/cfi_table.h"
 #include "unwind/exidx.h"
 
 enum { INDEX_VA = 0x1000, TABLE_VA = 0x2000, FUNCTION = 0x8000, SP = 13, LR = 14 };
@@ -108,5 +109,95 @@ TEST(any_word_and_any_cut_give_rules_or_none)
         if (turn % 5 == 0)
             index[1] = words[3];
         (void)exidx_find(&exidx, FUNCTION + 0x20, &begin, &end, &row);
+    }
+}
+
+static void put(uint8_t *at, uint32_t value, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i++)
+        at[i] = (uint8_t)(value >> (8 * i));
+}
+
+enum { ELF_BYTES = 1024, SECTIONS_AT = 0x200, NAMES_AT = 0x180, SECTIONS = 4 };
+
+/* An ELF file of 32 bits: the first function's row has its instructions, the second's are in
+ * `.ARM.extab`, and the third cannot be unwound. */
+static void make_elf(uint8_t file[ELF_BYTES], uint32_t machine, const char *index_name,
+                     const char *table_name)
+{
+    const uint32_t index[] = {distance(INDEX_VA, FUNCTION),
+                              0x80a8b0b0,
+                              distance(INDEX_VA + 8, FUNCTION + 0x40),
+                              distance(INDEX_VA + 12, TABLE_VA),
+                              distance(INDEX_VA + 16, FUNCTION + 0x80),
+                              1};
+    const uint32_t table[] = {0x80a9b0b0, 0};
+    const struct {
+        uint32_t name, type, va, foff, bytes;
+    } sections[SECTIONS] = {{0, 0, 0, 0, 0},
+                            {1, 0x70000001, INDEX_VA, 0x100, sizeof index},
+                            {16, 1, TABLE_VA, 0x140, sizeof table},
+                            {32, 3, 0, NAMES_AT, 48}};
+    memset(file, 0, ELF_BYTES);
+    memcpy(file, "\177ELF\1\1\1", 7);
+    put(file + 16, 3, 2);
+    put(file + 18, machine, 2);
+    put(file + 32, SECTIONS_AT, 4);
+    put(file + 40, 52, 2);
+    put(file + 46, 40, 2);
+    put(file + 48, SECTIONS, 2);
+    put(file + 50, 3, 2);
+    for (size_t i = 0; i < COUNT_OF(index); i++)
+        put(file + 0x100 + 4 * i, index[i], 4);
+    for (size_t i = 0; i < COUNT_OF(table); i++)
+        put(file + 0x140 + 4 * i, table[i], 4);
+    memcpy(file + NAMES_AT + 1, index_name, strlen(index_name));
+    memcpy(file + NAMES_AT + 16, table_name, strlen(table_name));
+    memcpy(file + NAMES_AT + 32, ".shstrtab", 9);
+    for (size_t i = 0; i < SECTIONS; i++) {
+        uint8_t *at = file + SECTIONS_AT + 40 * i;
+        put(at, sections[i].name, 4);
+        put(at + 4, sections[i].type, 4);
+        put(at + 12, sections[i].va, 4);
+        put(at + 16, sections[i].foff, 4);
+        put(at + 20, sections[i].bytes, 4);
+    }
+}
+
+TEST(the_tables_of_a_file)
+{
+    static const struct {
+        const char *name;
+        uint32_t machine; /* EM_ARM is 40 */
+        const char *index, *table;
+        bool first, second; /* functions that have rules */
+    } files[] = {
+        {"both tables", 40, ".ARM.exidx", ".ARM.extab", true, true},
+        {"no .ARM.extab", 40, ".ARM.exidx", ".other", true, false},
+        {"no .ARM.exidx", 40, ".other", ".ARM.extab", false, false},
+        {"of another processor", 3, ".ARM.exidx", ".ARM.extab", false, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        static uint8_t file[ELF_BYTES];
+        struct cfi_place place;
+        struct arena keep;
+        test_row(files[i].name);
+        make_elf(file, files[i].machine, files[i].index, files[i].table);
+        arena_init(&keep, 0);
+        struct cfi_table *table = cfi_read_file((struct object_bytes){file, sizeof file}, &keep);
+        CHECK_EQ(table != NULL, files[i].first);
+        if (table != NULL) {
+            REQUIRE(cfi_find(table, FUNCTION + 0x20, &place));
+            CHECK_HEX(place.begin_rva, FUNCTION);
+            CHECK_HEX(place.end_rva, FUNCTION + 0x40);
+            CHECK_HEX(place.entry_va, 0);
+            CHECK_EQ(place.return_register, LR);
+            CHECK_EQ(place.row.cfa_offset, 8); /* pop {r4, lr} */
+            CHECK_EQ(cfi_find(table, FUNCTION + 0x60, &place), files[i].second);
+            if (files[i].second)
+                CHECK_EQ(place.row.cfa_offset, 12); /* pop {r4, r5, lr} */
+            CHECK(!cfi_find(table, FUNCTION + 0x90, &place));
+        }
+        arena_free(&keep);
     }
 }

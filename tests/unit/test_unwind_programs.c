@@ -355,3 +355,38 @@ TEST(rules_of_the_first_function)
         world_free(&w);
     }
 }
+
+/* Whether the return address in a register is that of a call which the function itself made: then
+ * it is no leaf, and the register is stale. */
+TEST(calls_that_a_function_made_itself)
+{
+    static const char text[] = "MODULE windows x86 000000000000000000000000000000001 world.pdb\n"
+                               "FUNC 1100 100 0 own\nFUNC 1200 80 0 other\nPUBLIC 1300 0 public\n";
+    static const struct {
+        const char *name;
+        uint32_t pc_rva, rva; /* where it is, and the address */
+        bool is_own;
+    } rows[] = {
+        {"after its first byte", 0x1140, 0x1101, true},
+        {"at its end", 0x1140, 0x1200, true},
+        {"at its start", 0x1140, 0x1100, false},
+        {"after its end", 0x1140, 0x1201, false},
+        {"of another function", 0x1240, 0x1150, false},
+        {"where no function is", 0x10f0, 0x1050, false},
+        {"where a name is, and no end", 0x1320, 0x1310, false},
+        {"at the start of the module", 0x1140, 0, false},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct unwind_frame frame;
+        test_row(rows[i].name);
+        struct unwind_walker walker =
+            make(&w, CPU_ARM64, "", rows[i].pc_rva - BEGIN, PC_INTERRUPTED, &frame);
+        now_read = text;
+        CHECK_EQ(unwind_is_own_call(&walker, w.module.base_va + rows[i].rva), rows[i].is_own);
+        frame.module = NULL;
+        CHECK(!unwind_is_own_call(&walker, w.module.base_va + rows[i].rva));
+        (void)file_of_row(NULL, NULL);
+        world_free(&w);
+    }
+}
