@@ -397,3 +397,38 @@ TEST(a_listing_is_written_for_programs)
         arena_free(&keep);
     }
 }
+
+/* Evidence has its bytes as hexadecimal digits; what is none ends them. */
+TEST(digits_of_evidence_are_bytes)
+{
+    static const struct {
+        const char *name, *hex;
+        uint32_t count; /* instructions */
+        const char *text;
+    } digits[] = {
+        {"0 to 7", "b801234567", 1, "mov eax, 0x67452301"},
+        {"8 to f", "b889abcdef", 1, "mov eax, 0xefcdab89"},
+        {"each the other way", "b898badcfe", 1, "mov eax, 0xfedcba98"},
+        {"what is no digit ends it", "c3x0", 1, "ret"},
+        {"half a byte ends it", "c3c", 1, "ret"},
+        {"capital letters are none", "C3", 0, NULL},
+        {"after f", "cg", 0, NULL},
+        {"before a", "c`", 0, NULL},
+        {"after 9", "c:", 0, NULL},
+        {"before 0", "c/", 0, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(digits); i++) {
+        const struct frame_evidence evidence = {.code_after = digits[i].hex, .code_aligned = true};
+        struct fault fault = FAULT_INIT;
+        struct code_listing got;
+        struct arena keep;
+        test_row(digits[i].name);
+        arena_init(&keep, 0);
+        REQUIRE(evidence_list_code(CPU_X64, &evidence, AT, PC_INTERRUPTED, &keep, &got, &fault) ==
+                ERR_NONE);
+        CHECK_EQ(got.count, digits[i].count);
+        if (got.count > 0)
+            CHECK_STR(got.lines[0].text, digits[i].text);
+        arena_free(&keep);
+    }
+}

@@ -286,6 +286,7 @@ TEST(what_is_said_of_a_frame_is_not_said_of_the_next)
     } rows[] = {
         {"a leaf", WORLD_BASE_VA + 0x1300, 0, "leaf", NOTE_NONE},
         {"in no module", 0x7ff812340000, 0, "leaf", NOTE_NO_MODULE_POPPED},
+        {"an epilogue", WORLD_BASE_VA + BEGIN + 0x60, 0, "unwind", NOTE_NONE},
         {"a scan", WORLD_BASE_VA + 0x1300, 0x41414141, "scan", NOTE_NONE},
     };
     static struct world w;
@@ -295,7 +296,8 @@ TEST(what_is_said_of_a_frame_is_not_said_of_the_next)
         world_init(&w, PE_MACHINE_X64);
         world_function(&w, BEGIN, END, world_xdata(&w, xdata, sizeof xdata));
         memset(w.stack, 0, sizeof w.stack);
-        const uint32_t first = rows[i].top != 0 ? 3 : 0; /* the word of the first return address */
+        const uint32_t first = rows[i].top != 0 ? 3 : 0;  /* the word of the first return address */
+        world_put(&w, BEGIN + 0x60, &(uint8_t){0xc3}, 1); /* ret */
         const uint64_t site = call_site(&w, BEGIN + 0x50);
         w.stack[SP] = rows[i].top;
         w.stack[SP + first] = site;

@@ -1,0 +1,118 @@
+/* What goes to stderr, as log.h states it: messages, and progress in each style. */
+#define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE /* the size of a terminal */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/fault.h"
+#include "base/log.h"
+#include "test.h"
+
+/* Sends stderr to a file from now on, and returns the file's name. */
+static const char *redirect(void)
+{
+    static char path[600];
+    (void)snprintf(path, sizeof path, "%s/stderr", test_scratch());
+    REQUIRE(freopen(path, "wb", stderr) != NULL);
+    return path;
+}
+
+static void check_written(const char *path, const char *want)
+{
+    char text[1024] = "";
+    size_t bytes;
+    (void)fflush(stderr);
+    const uint8_t *data = test_read(path, &bytes);
+    memcpy(text, data, bytes < sizeof text ? bytes : sizeof text - 1);
+    CHECK_STR(text, want);
+}
+
+TEST(a_message_has_a_line_and_its_level)
+{
+    const char *path = redirect();
+    struct fault fault = FAULT_INIT;
+    log_error("%d of %s", 1, "them");
+    log_warn("two");
+    log_note("three");
+    (void)fault_set(&fault, ERR_ABSENT, FAULT_NO_OFFSET, "the file");
+    log_fault(&fault);
+    char want[600], described[400];
+    fault_describe(&fault, described, sizeof described);
+    (void)snprintf(want, sizeof want,
+                   "twinstack: error: 1 of them\ntwinstack: warning: two\ntwinstack: note: three\n"
+                   "twinstack: error: %s\n",
+                   described);
+    check_written(path, want);
+}
+
+TEST(progress_in_each_style)
+{
+    static const struct {
+        const char *style;
+        bool known;
+        const char *want;
+    } rows[] = {
+        {"none", true, "twinstack: note: after\n"},
+        {"plain", true, "twinstack: news 3\ntwinstack: note: after\n"},
+        {"bar", true,
+         "\r\033[Kfirst 1\r\033[K2 of 9\r\033[Ktwinstack: news 3\n\r\033[Kmore\r\033[K"
+         "twinstack: note: after\n"},
+        {"", false, "twinstack: news 3\ntwinstack: note: after\n"}, /* no terminal: plain */
+        {"ba", false, "twinstack: news 3\ntwinstack: note: after\n"},
+        {"auto", false, "twinstack: news 3\ntwinstack: note: after\n"},
+    };
+    for (size_t i = COUNT_OF(rows); i-- > 0;) { /* those that are unknown change nothing */
+        const char *path = redirect();
+        test_row(rows[i].style);
+        CHECK_EQ(log_progress_as(rows[i].style), rows[i].known);
+        log_progress("first %d", 1); /* a plain line is due after a second, at the earliest */
+        log_progress_of(2, 9, "%d of %d", 2, 9);
+        log_progress_news("news %d", 3);
+        log_progress("more");
+        log_progress_end();
+        log_progress_end(); /* once is enough */
+        log_note("after");
+        check_written(path, rows[i].want);
+    }
+}
+
+/* A line of progress leaves the last column free. */
+TEST(progress_is_cut_to_the_terminal)
+{
+    static const struct {
+        const char *name;
+        uint16_t columns;
+        const char *text, *want;
+    } rows[] = {
+        {"shorter", 10, "abcdefgh", "abcdefgh"},
+        {"up to the last column", 10, "abcdefghi", "abcdefghi"},
+        {"a letter more", 10, "abcdefghij", "abcdefghi"},
+        {"letters of two bytes", 5, "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6",
+         "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4"},
+        {"a terminal that states no size", 0, "abcdefghij", "abcdefghij"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct winsize size = {.ws_row = 24, .ws_col = rows[i].columns};
+        char got[200] = "", want[200];
+        test_row(rows[i].name);
+        const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+        if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0)
+            SKIP("this machine gives no terminal");
+        const int end = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+        REQUIRE(end >= 0 && ioctl(end, TIOCSWINSZ, &size) == 0 && dup2(end, STDERR_FILENO) >= 0);
+        log_progress("%s", rows[i].text); /* a terminal has a bar */
+        log_progress_end();
+        (void)fflush(stderr);
+        const ssize_t bytes = read(terminal, got, sizeof got - 1);
+        (void)snprintf(want, sizeof want, "\r\033[K%s\r\033[K", rows[i].want);
+        CHECK(bytes > 0);
+        CHECK_STR(got, want);
+        (void)close(end);
+        (void)close(terminal);
+    }
+}

@@ -1,0 +1,264 @@
+/* The words of the model, as its headers and the contracts state them: stores and documents keep
+ * them, so each must stay, and lead back to the same value. */
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/json.h"
+#include "model/bench.h"
+#include "model/cpu.h"
+#include "model/lane.h"
+#include "model/result.h"
+#include "model/run_selection.h"
+#include "model/stack.h"
+#include "model/way.h"
+#include "test.h"
+
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* Each function as one of numbers. */
+#define NAMES(function, type)                                                                      \
+    static const char *function##_number(int number)                                               \
+    {                                                                                              \
+        return function((enum type)number);                                                        \
+    }
+#define PARSES(function)                                                                           \
+    static int function##_number(const char *text)                                                 \
+    {                                                                                              \
+        return (int)function(text);                                                                \
+    }
+
+NAMES(bench_lane_name, bench_lane)
+NAMES(bench_stage_name, bench_stage)
+NAMES(case_way_name, case_way)
+NAMES(cpu_name, cpu)
+NAMES(found_by_name, found_by)
+NAMES(symbols_from_name, symbols_from)
+NAMES(stack_state_name, stack_state)
+NAMES(frame_class_name, frame_class)
+NAMES(lane_way_name, case_way)
+NAMES(lane_state_name, way_state)
+PARSES(bench_lane_parse)
+PARSES(bench_stage_parse)
+PARSES(case_way_parse)
+PARSES(cpu_parse)
+
+TEST(words_stay_and_lead_back)
+{
+    const struct {
+        const char *name;
+        const char *(*name_of)(int);
+        int (*parse)(const char *); /* NULL: nothing reads them */
+        int none;                   /* what PARSE gives for any other text */
+        int first;                  /* the value of the first word */
+        const char *const *words;
+    } rows[] = {
+        {"lanes of a bench", bench_lane_name_number, bench_lane_parse_number, LANE_OTHER, 0,
+         LIST("offset", "dump", "offset-control", "other")},
+        {"stages of a bench", bench_stage_name_number, bench_stage_parse_number, STAGE_OTHER, 0,
+         LIST("parse", "unwind", "load", "resolve", "total", "other")},
+        {"ways", case_way_name_number, case_way_parse_number, WAY_COUNT, 0,
+         LIST("foreign", "dump", "tuned", "offset")},
+        {"ways of a lane", lane_way_name_number, NULL, 0, 0,
+         LIST("foreign", "plain dump", "tuned dump", "offsets")},
+        {"states of a lane", lane_state_name_number, NULL, 0, 0, LIST("no index", "index", "warm")},
+        {"processors", cpu_name_number, cpu_parse_number, CPU_UNKNOWN, CPU_UNKNOWN,
+         LIST("unknown", "x86", "x64", "arm64", "arm")},
+        {"found by", found_by_name_number, NULL, 0, 0,
+         LIST("context", "unwind", "leaf", "frame_pointer", "frame_size", "scan", "given",
+              "inlined", "cfi")},
+        {"symbols", symbols_from_name_number, NULL, 0, 0,
+         LIST("none", "pdb", "pdb-public", "dwarf", "coff", "export", "csv", "jit", "mismatch",
+              "breakpad", "breakpad-public", "symtab", "nearest", "ppdb")},
+        {"states of a stack", stack_state_name_number, NULL, 0, 0,
+         LIST("ok", "not_applicable", "blocked", "failed", "skipped")},
+        {"classes of frames", frame_class_name_number, NULL, 0, CLASS_NONE, LIST("none")},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        for (int k = 0; rows[i].words[k] != NULL; k++) {
+            CHECK_STR(rows[i].name_of(rows[i].first + k), rows[i].words[k]);
+            if (rows[i].parse != NULL)
+                CHECK_EQ(rows[i].parse(rows[i].words[k]), rows[i].first + k);
+        }
+        if (rows[i].parse != NULL) {
+            CHECK_EQ(rows[i].parse(""), rows[i].none);
+            CHECK_EQ(rows[i].parse("no such word"), rows[i].none);
+            CHECK_EQ(rows[i].parse(NULL), rows[i].none);
+        }
+    }
+}
+
+TEST(a_processor_that_is_none_is_unknown)
+{
+    CHECK_STR(cpu_name((enum cpu)CPU_COUNT), "unknown");
+    CHECK_STR(cpu_name((enum cpu) - 1), "unknown");
+}
+
+TEST(a_lane_by_its_name)
+{
+    static const struct {
+        const char *text;
+        bool known;
+        enum cpu arch;
+        enum case_way way;
+        enum way_state state;
+    } rows[] = {
+        {"x64 plain dump, index", true, CPU_X64, WAY_DUMP, WAY_INDEX},
+        {"x86 offsets, no index", true, CPU_X86, WAY_OFFSET, WAY_FIRST},
+        {"arm64 tuned dump, warm", true, CPU_ARM64, WAY_TUNED, WAY_WARM},
+        {"arm foreign,warm", true, CPU_ARM, WAY_FOREIGN, WAY_WARM},
+        {"plain dump, index", true, CPU_UNKNOWN, WAY_DUMP, WAY_INDEX},
+        {"plain dump", true, CPU_UNKNOWN, WAY_DUMP, WAY_STATES},
+        {"x64 offsets", true, CPU_X64, WAY_OFFSET, WAY_STATES},
+        {"unknown offsets", false, CPU_UNKNOWN, WAY_COUNT, WAY_STATES},
+        {"x64", false, CPU_UNKNOWN, WAY_COUNT, WAY_STATES},
+        {"x64 plain", false, CPU_X64, WAY_COUNT, WAY_STATES},
+        {"plain dump, ", false, CPU_UNKNOWN, WAY_DUMP, WAY_STATES},
+        {"plain dump, cold", false, CPU_UNKNOWN, WAY_DUMP, WAY_STATES},
+        {"", false, CPU_UNKNOWN, WAY_COUNT, WAY_STATES},
+    };
+    struct arena keep;
+    arena_init(&keep, 0);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct lane lane;
+        test_row(rows[i].text);
+        CHECK_EQ(lane_parse(rows[i].text, &lane), rows[i].known);
+        if (!rows[i].known)
+            continue;
+        CHECK_EQ(lane.arch, rows[i].arch);
+        CHECK_EQ(lane.way, rows[i].way);
+        CHECK_EQ(lane.state, rows[i].state);
+    }
+    const struct lane one = {CPU_X64, WAY_DUMP, WAY_INDEX};
+    CHECK_STR(lane_name(&one, &keep), "x64 plain dump, index");
+    arena_free(&keep);
+}
+
+/* What is not asked for may be anything. */
+TEST(a_lane_is_what_is_asked_for)
+{
+    static const struct lane lane = {CPU_X64, WAY_DUMP, WAY_INDEX};
+    static const struct {
+        const char *name;
+        struct lane asked;
+        bool is;
+    } rows[] = {
+        {"the same", {CPU_X64, WAY_DUMP, WAY_INDEX}, true},
+        {"any processor", {CPU_UNKNOWN, WAY_DUMP, WAY_INDEX}, true},
+        {"any state", {CPU_X64, WAY_DUMP, WAY_STATES}, true},
+        {"any of both", {CPU_UNKNOWN, WAY_DUMP, WAY_STATES}, true},
+        {"another processor", {CPU_X86, WAY_DUMP, WAY_INDEX}, false},
+        {"another way", {CPU_UNKNOWN, WAY_OFFSET, WAY_STATES}, false},
+        {"another state", {CPU_X64, WAY_DUMP, WAY_WARM}, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_EQ(lane_is(&rows[i].asked, &lane), rows[i].is);
+    }
+}
+
+TEST(shards_are_counted_from_one)
+{
+    static const struct {
+        const char *text;
+        uint32_t shard, count; /* 0: none */
+    } rows[] = {
+        {"1/1", 1, 1}, {"1/3", 1, 3}, {"3/3", 3, 3},          {"0/3", 0, 0},
+        {"4/3", 0, 0}, {"/3", 0, 0},  {"1/", 0, 0},           {"1", 0, 0},
+        {"", 0, 0},    {"a/3", 0, 0}, {"1/4294967296", 0, 0}, {"1/4294967295", 1, UINT32_MAX},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct run_selection s = {0};
+        test_row(rows[i].text);
+        CHECK_EQ(run_selection_parse_shard(rows[i].text, &s), rows[i].count != 0);
+        CHECK_EQ(s.shard, rows[i].shard);
+        CHECK_EQ(s.shard_count, rows[i].count);
+    }
+}
+
+TEST(selections_are_the_same_in_all_their_parts)
+{
+    static const struct run_selection one = {
+        .known = true, .expr = "x86", .variants = "ob2", .shard = 1, .shard_count = 2};
+    static const struct {
+        const char *name;
+        struct run_selection other;
+        bool same, all;
+    } rows[] = {
+        {"the same",
+         {.known = true, .expr = "x86", .variants = "ob2", .shard = 1, .shard_count = 2},
+         true,
+         false},
+        {"not known",
+         {.expr = "x86", .variants = "ob2", .shard = 1, .shard_count = 2},
+         false,
+         false},
+        {"another expression",
+         {.known = true, .expr = "x64", .variants = "ob2", .shard = 1, .shard_count = 2},
+         false,
+         false},
+        {"no expression",
+         {.known = true, .variants = "ob2", .shard = 1, .shard_count = 2},
+         false,
+         false},
+        {"other variants",
+         {.known = true, .expr = "x86", .shard = 1, .shard_count = 2},
+         false,
+         false},
+        {"another shard",
+         {.known = true, .expr = "x86", .variants = "ob2", .shard = 2, .shard_count = 2},
+         false,
+         false},
+        {"of more shards",
+         {.known = true, .expr = "x86", .variants = "ob2", .shard = 1, .shard_count = 3},
+         false,
+         false},
+        {"all", {.known = true}, false, true},
+        {"all, as the only shard", {.known = true, .shard = 1, .shard_count = 1}, false, true},
+        {"a shard of two", {.known = true, .shard = 1, .shard_count = 2}, false, false},
+        {"variants alone", {.known = true, .variants = "ob2"}, false, false},
+        {"an expression alone", {.known = true, .expr = "x86"}, false, false},
+        {"nothing known", {.known = false}, false, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_EQ(run_selection_same(&one, &rows[i].other), rows[i].same);
+        CHECK_EQ(run_selection_same(&rows[i].other, &one), rows[i].same);
+        CHECK_EQ(run_selection_is_all(&rows[i].other), rows[i].all);
+    }
+}
+
+/* One number for each place, so that each is seen where it belongs. */
+TEST(costs_of_ways_as_json)
+{
+    const struct way_cost ways[WAY_COUNT] = {
+        [WAY_DUMP] = {.cold = {1, 2, 3, 4, 5, 6, 7, 8},
+                      .warm = {11, 12, 13, 14, 15, 16, 17, 18},
+                      .first = {21, 22, 23},
+                      .frames = 31,
+                      .same = 1},
+        [WAY_OFFSET] = {.frames = 2},
+    };
+    struct json json;
+    json_to_text(&json, false);
+    way_costs_write_json(&json, ways);
+    char *text = json_take(&json, NULL);
+#define ZERO_PARTS                                                                                 \
+    "{\"whole_ns\":0,\"open_ns\":0,\"unwind_ns\":0,\"load_ns\":0,\"resolve_ns\":0,\"own_ns\":0,"   \
+    "\"even_ns\":0,\"odd_ns\":0}"
+    CHECK_STR(text,
+              "[{\"way\":\"dump\",\"frames\":31,\"same_frames\":true,"
+              "\"cold\":{\"whole_ns\":1,\"open_ns\":2,\"unwind_ns\":3,\"load_ns\":4,"
+              "\"resolve_ns\":5,\"own_ns\":6,\"even_ns\":7,\"odd_ns\":8},"
+              "\"warm\":{\"whole_ns\":11,\"open_ns\":12,\"unwind_ns\":13,\"load_ns\":14,"
+              "\"resolve_ns\":15,\"own_ns\":16,\"even_ns\":17,\"odd_ns\":18},"
+              "\"first\":{\"whole_ns\":21,\"even_ns\":22,\"odd_ns\":23}},"
+              "{\"way\":\"offset\",\"frames\":2,\"same_frames\":false,\"cold\":" ZERO_PARTS
+              ",\"warm\":" ZERO_PARTS ",\"first\":{\"whole_ns\":0,\"even_ns\":0,\"odd_ns\":0}}]");
+    free(text);
+    json_to_text(&json, false);
+    way_costs_write_json(&json, NULL);
+    text = json_take(&json, NULL);
+    CHECK_STR(text, "[]");
+    free(text);
+}
