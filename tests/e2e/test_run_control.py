@@ -1,12 +1,9 @@
-"""`run` as a whole without Wine: repeats, shards, order, files left on disk, acceptances, Ctrl-C
-and resuming, two runs at a time. The files that Wine would leave are copied from a sealed case."""
+"""`run` as a whole without Wine: shards, Ctrl-C and resuming, what is accepted meanwhile, two runs at a time."""
 
-import datetime
 import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,132 +12,10 @@ import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
-
-SOON = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=90)).date().isoformat()
-CASE = e2e.ROOT / "corpus/cases/null_write.ob2"
-LEFT = ("record.rec", "dump.dmp", "truth.json", "outcome.json")
-CRASHES = ("error", "flaky", "good", "slow", "wrong")
-
-# A replacement for Wine: lists the scenarios, and for each leaves the files that its name asks for. It starts often, and to
-# load json, pathlib and shutil takes twice as long as the rest.
-WINE = f"""#!{sys.executable} -IS
-import os, sys, time
-here = os.path.dirname(sys.argv[0])
-if "--list" in sys.argv:
-    import json
-    for name in {CRASHES!r}:
-        print(json.dumps(dict(name=name, kind="crash", group="A1", limit_ms=300_000, code="0xc0000005",
-                              exit_code="0xc0000005", doors=["vectored", "unhandled"])))
-    print(json.dumps(dict(name="calm", kind="calm", group="calm", limit_ms=300_000, doors=[])))
-    print(json.dumps(dict(name="elsewhere", kind="hang", group="A5", limit_ms=300_000, doors=[], supported=False,
-                          reason="not here")))
-elif "--out" in sys.argv:
-    out = sys.argv[sys.argv.index("--out") + 1].removeprefix("Z:").replace(chr(92), "/")
-    name = sys.argv[-1]
-    with open(here + "/order", "a") as order:
-        print(name, file=order)
-    if os.path.exists(here + "/alone"):  # two runs in one prefix would write into each other's folders
-        os.mkdir(here + "/busy")
-        time.sleep(0.1)
-        os.rmdir(here + "/busy")
-    if name == "error":
-        sys.exit("no such victim")
-    if name == "slow" and os.path.exists(here + "/wait"):
-        open(here + "/waiting", "w").close()
-        time.sleep(300)
-    for left in {LEFT!r}:
-        if name != "calm" or left == "outcome.json":
-            with open({str(CASE)!r} + "/" + left, "rb") as source, open(out + "/" + left, "wb") as copy:
-                copy.write(source.read())
-    if name == "calm":
-        with open(out + "/outcome.json", "w") as outcome:
-            outcome.write('{{"exit_code": "0x00000000", "wall_ms": 1, "ended_by": "exit"}}')
-    if os.path.exists(here + "/lacks"):
-        for left in ("record.rec", "dump.dmp", "truth.json"):
-            os.unlink(out + "/" + left)
-        with open(out + "/outcome.json", "w") as outcome, open(out + "/stdout.txt", "w") as printed:
-            outcome.write('{{"exit_code": "0x0000004E", "wall_ms": 1, "ended_by": "exit"}}')
-            printed.write("about to die, as asked\\r\\nother/plugin-call-ob2.dll\\r\\n")
-    if name == "wrong" or name == "flaky" and "cases.1" in out:
-        import json
-        with open(out + "/truth.json", "r+") as file:
-            truth = json.load(file)
-            truth["threads"][0]["frames"][0]["line"] += 1
-            file.seek(0)
-            file.truncate()
-            json.dump(truth, file)
-"""
+import made_run  # noqa: E402
 
 
-class RunControl(e2e.Case):
-    def setUp(self):
-        self.made, self.env = self.made_wine(WINE)
-        for suffix in ("exe", "pdb"):
-            found = list((e2e.ROOT / "corpus/symbols").glob(f"victims-ob2.{suffix}/*/victims-ob2.{suffix}"))
-            self.assertEqual(len(found), 1)
-            shutil.copy(found[0], self.folder / "victims")
-        self.db = self.folder / "runs.db"
-        self.known = self.folder / "known.txt"
-        self.known.write_text("")
-
-    def words(self, *argv, jobs=1, judges=False):
-        return ["run", *self.made, "--db", self.db, *([] if judges else ["--no-judges"]), "-j", jobs, "--known", self.known, *argv]
-
-    def take(self, *argv, exit_code=0, jobs=1):
-        """Runs it; returns the report as JSON and the text of standard error."""
-        done = self.run_twinstack(*self.words(*argv, "--json", jobs=jobs), env=self.env, exit_code=exit_code, limit_s=120)
-        return json.loads(done.stdout), done.stderr
-
-    def verdicts(self, report):
-        return [(c["scenario"], c["repeat"], c["verdict"]) for c in report["cases"]]
-
-    def order(self):
-        lines = (self.folder / "bin/order").read_text().split()
-        (self.folder / "bin/order").unlink()
-        return lines
-
-    def test_every_outcome_has_its_verdict(self):
-        report, _ = self.take(exit_code=3)
-        self.assertEqual({c["scenario"]: c["verdict"] for c in report["cases"]},
-                         {"calm": "PASS", "elsewhere": "UNSUPPORTED", "error": "ERROR", "flaky": "PASS", "good": "PASS",
-                          "slow": "PASS", "wrong": "FAIL"})
-        wrong = next(c for c in report["cases"] if c["scenario"] == "wrong")
-        self.assertTrue(wrong["signature"])
-        self.take("-k", "good or wrong", exit_code=1)
-        self.take("-k", "good or elsewhere")
-
-    def test_a_dll_that_a_victim_lacks_is_named_by_run_and_check(self):
-        (self.folder / "bin/lacks").write_text("")
-        lack = "other/plugin-call-ob2.dll is missing, which the victim loads: build the victims again"
-        report, _ = self.take("-k", "good", exit_code=3)
-        self.assertEqual([(c["verdict"], c["reason"]) for c in report["cases"]], [("ERROR", lack)])
-        case = next((self.folder / "runs").glob("*/cases/good.ob2"))
-        self.assertIn(lack, self.run_json("check", "--json", case, exit_code=3)["cases"][0]["reason"])
-
-    def test_repeats_that_disagree_are_flaky(self):
-        for repeats in (2, 3):
-            with self.subTest(repeats=repeats):
-                report, _ = self.take("-k", "good or flaky", "--repeat", repeats, exit_code=1)
-                self.assertEqual(self.verdicts(report), [row for n in range(repeats) for row in (("flaky", n, "FLAKY"), ("good", n, "PASS"))])
-        self.known.write_text("[f]\nscope: flaky.*\ncause: flaky *=*\nreason: r\nexpires: " + SOON + "\n")
-        self.take("-k", "good or flaky", "--repeat", "2")
-
-    def test_shards_and_order(self):
-        names = []
-        for shard in ("1/3", "2/3", "3/3"):
-            report, _ = self.take("--shard", shard, "--exit-zero")
-            names += [c["scenario"] for c in report["cases"]]
-        self.assertEqual(sorted(names), ["calm", "elsewhere", "error", "flaky", "good", "slow", "wrong"])
-        orders = set()
-        self.order()
-        for seed in ("1", "2", "3", "1"):
-            self.take("-k", "crash and not error", "--seed", seed, "--exit-zero")
-            orders.add(tuple(self.order()))
-        self.assertGreater(len(orders), 1)
-        self.assertLess(len(orders), 4, "the same seed, another order")
-        for order in orders:
-            self.assertEqual(sorted(order), ["flaky", "good", "slow", "wrong"])
-
+class RunControl(made_run.Case):
     def part_db(self, shard):
         return self.folder / f"part-{shard}.db"
 
@@ -201,58 +76,6 @@ class RunControl(e2e.Case):
         done = self.run_twinstack("report", "--json", "--db", whole)
         self.assertEqual(sorted(c["scenario"] for c in json.loads(done.stdout)["cases"]), ["calm", "good"])
 
-    def test_the_commit_is_that_of_git_or_of_ci(self):
-        """In a container git refuses a checkout of another user, and says nothing on standard output."""
-        self.env |= {"GIT_DIR": str(self.folder / "none")}
-        self.env.pop("GITHUB_SHA", None)
-        _, said = self.take("-k", "good")
-        self.assertIn("the commit is unknown", said)
-        self.env |= {"GITHUB_SHA": "ab" * 20, "GITHUB_REF_NAME": "topic"}
-        _, said = self.take("-k", "good")
-        self.assertNotIn("the commit is unknown", said)
-        row = self.run_json("db", "list", "--json", "--db", self.db)[0]
-        self.assertEqual((row["commit"], row["branch"]), ("ab" * 20, "topic"))
-
-    def test_keep_failed(self):
-        for keep, names in (("failed", ["wrong.ob2"]), ("all", ["good.ob2", "wrong.ob2"])):
-            self.take("-k", "good or wrong", "--keep", keep, "--out", self.folder / keep, exit_code=1)
-            self.assertEqual(sorted(p.name for p in (self.folder / keep / "cases").iterdir()), names)
-
-    def test_acceptances(self):
-        cause = next(c for c in self.take("-k", "wrong", exit_code=1)[0]["cases"])["signature"]
-
-        def accept(scope, until=SOON, what=cause, pins="pins: offset:rtl=99/99 dump=99/99\nframe: *\n"):
-            self.known.write_text(f"[it]\nscope: {scope}\ncause: {what}\n{pins}reason: r\nexpires: {until}\n")
-
-        accept("wrong.ob2")
-        self.assertEqual(self.verdicts(self.take("-k", "wrong or good")[0]), [("good", 0, "PASS"), ("wrong", 0, "XFAIL")])
-        yesterday = (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=1)).date().isoformat()
-        accept("wrong.ob2", yesterday)
-        report, said = self.take("-k", "wrong", exit_code=1)
-        self.assertEqual(self.verdicts(report), [("wrong", 0, "FAIL")])
-        self.assertIn("expired", said)
-        accept("good.ob2")
-        self.assertEqual(self.verdicts(self.take("-k", "good", exit_code=1)[0]), [("good", 0, "XPASS")])
-        accept("good.o*")
-        report, said = self.take("-k", "good", exit_code=1)
-        self.assertEqual((self.verdicts(report), report["fails"]), ([("good", 0, "PASS")], True))
-        self.assertIn("not needed", said)
-        self.assertIn("not needed", report["problems"][0])
-        accept("wrong.ob2", what="dump=nothing_like_it")
-        report, said = self.take("-k", "wrong", exit_code=1)
-        self.assertEqual(self.verdicts(report), [("wrong", 0, "FAIL")])
-        self.assertNotIn("not needed", said)  # another failure may hide what was accepted
-        for pins, reason in (("pins: none\n", "accepted: offset:rtl has|accepted: dump has"),
-                             ("frame: none\n", "accepted: another difference, \\S+ (physical|function|line) \\S")):
-            accept("wrong.ob2", pins=pins)
-            report, _ = self.take("-k", "wrong", exit_code=1)
-            self.assertRegex(report["cases"][0]["reason"], r"^beyond what \[it\] " + reason)
-        accept("wrong.ob2", pins="pins: none\nframe: none\n")  # with new pins the acceptance holds
-        self.run_twinstack("accept", "--update", "it", "--known", self.known, "--db", self.db)
-        self.assertEqual(self.verdicts(self.take("-k", "wrong")[0]), [("wrong", 0, "XFAIL")])
-        accept("error.ob2", what="*")
-        self.assertEqual(self.verdicts(self.take("-k", "error", exit_code=3)[0]), [("error", 0, "ERROR")])
-
     def start(self, *argv, jobs=1):
         return subprocess.Popen([e2e.PROGRAM, *map(str, self.words(*argv, jobs=jobs))], cwd=e2e.ROOT, text=True,
                                 env={**os.environ, **self.env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -301,7 +124,7 @@ class RunControl(e2e.Case):
         self.assertIn("open", ask("gate", "--against", "1"))
 
     def test_what_is_accepted_is_seen_before_the_run_ends(self):
-        self.known.write_text(f"[it]\nscope: wrong.ob2\ncause: *=*\nreason: r\nexpires: {SOON}\n")
+        self.known.write_text(f"[it]\nscope: wrong.ob2\ncause: *=*\nreason: r\nexpires: {made_run.SOON}\n")
 
         def verdicts():
             report = self.run_twinstack("report", "1", "--json", "--db", self.db, exit_code=None)
