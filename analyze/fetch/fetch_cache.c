@@ -78,8 +78,7 @@ void fetch_cache_set_missing(const char *cache, const char *url, const char *pla
     struct fault fault = FAULT_INIT;
     char path[FETCH_PATH_BYTES], text[NOTE_BYTES_MAX];
     const int length = snprintf(text, sizeof text, "%s/%s\n", url, place);
-    if (own_path(path, cache, "missing", hash_two(url, place), "") && length > 0 &&
-        length < (int)sizeof text)
+    if (own_path(path, cache, "missing", hash_two(url, place), "") && (size_t)length < sizeof text)
         (void)file_write(path, text, (size_t)length, &fault);
 }
 
@@ -118,7 +117,7 @@ void fetch_part_begin(const struct fetch_part *part, const char *url, const char
     char text[NOTE_BYTES_MAX];
     const int length = snprintf(text, sizeof text, "%s\n%s", url, validator);
     (void)path_remove(part->path, &fault);
-    if (length > 0 && length < (int)sizeof text)
+    if ((size_t)length < sizeof text)
         (void)file_write(part->note, text, (size_t)length, &fault);
 }
 
@@ -146,7 +145,7 @@ static void fetch_cache_quarantine(const char *cache, const char *place, const c
     }
     (void)snprintf(path, FETCH_PATH_BYTES, "%s", to);
     const int length = snprintf(text, sizeof text, "%s\nfor %s\n%s\n", url, place, why);
-    if (length > 0 && length < (int)sizeof text)
+    if ((size_t)length < sizeof text)
         (void)file_write(note, text, (size_t)length, &fault);
 }
 
