@@ -47,7 +47,7 @@ static void change(cJSON *draft, const char *path, cJSON *value)
     char key[64];
     for (; (dot = strchr(path, '.')) != NULL; path = dot + 1) {
         (void)snprintf(key, sizeof key, "%.*s", (int)(dot - path), path);
-        draft = cJSON_IsArray(draft) ? cJSON_GetArrayItem(draft, atoi(key))
+        draft = cJSON_IsArray(draft) ? cJSON_GetArrayItem(draft, (int)strtol(key, NULL, 10))
                                      : cJSON_GetObjectItemCaseSensitive(draft, key);
         REQUIRE(draft != NULL);
     }
@@ -86,8 +86,8 @@ static void check_rows(const char *draft, const struct draft_row *rows, size_t c
         test_row(rows[i].name);
         cJSON *tree = changed(draft, rows[i].changes);
         const char *const *lacks = suite_draft_missing(tree, &keep, &missing);
-        REQUIRE(lacks != NULL);
-        for (uint32_t n = 0; n < missing; n++) {
+        CHECK(lacks != NULL);
+        for (uint32_t n = 0; lacks != NULL && n < missing; n++) {
             const char *end = strchr(lacks[n] + 1, '"');
             REQUIRE(lacks[n][0] == '"' && end != NULL);
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%.*s",
