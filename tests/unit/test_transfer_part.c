@@ -68,121 +68,115 @@ static void check_file(const struct world *w, const char *want)
         CHECK_MEM(data, want, bytes);
 }
 
+static const struct {
+    const char *name;
+    long status;
+    bool resumes;
+    struct header headers[HEADERS_MAX];
+    bool taken;
+    const char *file, *validator, *begun;
+} downloads[] = {
+    {"a new file", 200, false, {{0, NULL}}, true, "new", "", ""},
+    {"with a tag", 200, false, {{TRANSFER_HEADER_ETAG, "\"1\""}}, true, "new", "\"1\"", "\"1\""},
+    {"with a weak tag, which is no validator of bytes",
+     200,
+     false,
+     {{TRANSFER_HEADER_ETAG, "W/\"1\""}},
+     true,
+     "new",
+     "",
+     ""},
+    {"with a date",
+     200,
+     false,
+     {{TRANSFER_HEADER_MODIFIED, "a date"}},
+     true,
+     "new",
+     "a date",
+     "a date"},
+    {"the tag goes before the date",
+     200,
+     false,
+     {{TRANSFER_HEADER_MODIFIED, "a date"}, {TRANSFER_HEADER_ETAG, "\"1\""}},
+     true,
+     "new",
+     "\"1\"",
+     "\"1\""},
+    {"compressed: it cannot be resumed",
+     200,
+     false,
+     {{TRANSFER_HEADER_ETAG, "\"1\""}, {TRANSFER_HEADER_ENCODING, "gzip"}},
+     true,
+     "new",
+     "",
+     ""},
+    {"not compressed",
+     200,
+     false,
+     {{TRANSFER_HEADER_ETAG, "\"1\""}, {TRANSFER_HEADER_ENCODING, "Identity"}},
+     true,
+     "new",
+     "\"1\"",
+     "\"1\""},
+    {"the rest",
+     206,
+     true,
+     {{TRANSFER_HEADER_RANGE, "bytes 5-7/8"}, {TRANSFER_HEADER_ETAG, "\"1\""}},
+     true,
+     HAVE "new",
+     "\"1\"",
+     "-"},
+    {"all instead of the rest",
+     200,
+     true,
+     {{TRANSFER_HEADER_ETAG, "\"1\""}},
+     true,
+     "new",
+     "\"1\"",
+     "\"1\""},
+    {"another rest", 206, true, {{TRANSFER_HEADER_RANGE, "bytes 4-7/8"}}, false, HAVE, "", "-"},
+    {"a rest of which no place is said", 206, true, {{0, NULL}}, false, HAVE, "", "-"},
+    {"a rest in other units",
+     206,
+     true,
+     {{TRANSFER_HEADER_RANGE, "items 5-7/8"}},
+     false,
+     HAVE,
+     "",
+     "-"},
+    {"a compressed rest",
+     206,
+     true,
+     {{TRANSFER_HEADER_RANGE, "bytes 5-7/8"}, {TRANSFER_HEADER_ENCODING, "br"}},
+     false,
+     HAVE,
+     "",
+     "-"},
+    {"a rest that was not asked for",
+     206,
+     false,
+     {{TRANSFER_HEADER_RANGE, "bytes 0-2/8"}},
+     false,
+     HAVE,
+     "",
+     "-"},
+    {"the page of an error", 404, false, {{0, NULL}}, true, HAVE, "\"before\"", "-"},
+    {"a redirection", 302, false, {{0, NULL}}, true, HAVE, "\"before\"", "-"},
+};
+
 TEST(a_download_goes_on_only_where_the_server_does)
 {
-    static const struct {
-        const char *name;
-        long status;
-        bool resumes;
-        struct header headers[HEADERS_MAX];
-        bool taken;
-        const char *file, *validator, *begun;
-    } rows[] = {
-        {"a new file", 200, false, {{0, NULL}}, true, "new", "", ""},
-        {"with a tag",
-         200,
-         false,
-         {{TRANSFER_HEADER_ETAG, "\"1\""}},
-         true,
-         "new",
-         "\"1\"",
-         "\"1\""},
-        {"with a weak tag, which is no validator of bytes",
-         200,
-         false,
-         {{TRANSFER_HEADER_ETAG, "W/\"1\""}},
-         true,
-         "new",
-         "",
-         ""},
-        {"with a date",
-         200,
-         false,
-         {{TRANSFER_HEADER_MODIFIED, "a date"}},
-         true,
-         "new",
-         "a date",
-         "a date"},
-        {"the tag goes before the date",
-         200,
-         false,
-         {{TRANSFER_HEADER_MODIFIED, "a date"}, {TRANSFER_HEADER_ETAG, "\"1\""}},
-         true,
-         "new",
-         "\"1\"",
-         "\"1\""},
-        {"compressed: it cannot be resumed",
-         200,
-         false,
-         {{TRANSFER_HEADER_ETAG, "\"1\""}, {TRANSFER_HEADER_ENCODING, "gzip"}},
-         true,
-         "new",
-         "",
-         ""},
-        {"not compressed",
-         200,
-         false,
-         {{TRANSFER_HEADER_ETAG, "\"1\""}, {TRANSFER_HEADER_ENCODING, "Identity"}},
-         true,
-         "new",
-         "\"1\"",
-         "\"1\""},
-        {"the rest",
-         206,
-         true,
-         {{TRANSFER_HEADER_RANGE, "bytes 5-7/8"}, {TRANSFER_HEADER_ETAG, "\"1\""}},
-         true,
-         HAVE "new",
-         "\"1\"",
-         "-"},
-        {"all instead of the rest",
-         200,
-         true,
-         {{TRANSFER_HEADER_ETAG, "\"1\""}},
-         true,
-         "new",
-         "\"1\"",
-         "\"1\""},
-        {"another rest", 206, true, {{TRANSFER_HEADER_RANGE, "bytes 4-7/8"}}, false, HAVE, "", "-"},
-        {"a rest of which no place is said", 206, true, {{0, NULL}}, false, HAVE, "", "-"},
-        {"a rest in other units",
-         206,
-         true,
-         {{TRANSFER_HEADER_RANGE, "items 5-7/8"}},
-         false,
-         HAVE,
-         "",
-         "-"},
-        {"a compressed rest",
-         206,
-         true,
-         {{TRANSFER_HEADER_RANGE, "bytes 5-7/8"}, {TRANSFER_HEADER_ENCODING, "br"}},
-         false,
-         HAVE,
-         "",
-         "-"},
-        {"a rest that was not asked for",
-         206,
-         false,
-         {{TRANSFER_HEADER_RANGE, "bytes 0-2/8"}},
-         false,
-         HAVE,
-         "",
-         "-"},
-        {"the page of an error", 404, false, {{0, NULL}}, true, HAVE, "\"before\"", "-"},
-        {"a redirection", 302, false, {{0, NULL}}, true, HAVE, "\"before\"", "-"},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    for (size_t i = 0; i < COUNT_OF(downloads); i++) {
         struct world w;
-        test_row(rows[i].name);
-        begin(&w, rows[i].resumes, rows[i].headers);
-        CHECK_EQ(transfer_part_write(&w.part, rows[i].status, "ne", 2), rows[i].taken);
-        if (rows[i].taken)
-            CHECK(transfer_part_write(&w.part, rows[i].status, "w", 1));
-        transfer_part_end(&w.part, rows[i].status, true);
-        check_file(&w, rows[i].file);
-        CHECK_STR(w.answer.validator, rows[i].validator);
-        CHECK_STR(w.begun, rows[i].begun);
+        test_row(downloads[i].name);
+        begin(&w, downloads[i].resumes, downloads[i].headers);
+        CHECK_EQ(transfer_part_write(&w.part, downloads[i].status, "ne", 2), downloads[i].taken);
+        if (downloads[i].taken)
+            CHECK(transfer_part_write(&w.part, downloads[i].status, "w", 1));
+        transfer_part_end(&w.part, downloads[i].status, true);
+        check_file(&w, downloads[i].file);
+        CHECK_STR(w.answer.validator, downloads[i].validator);
+        CHECK_STR(w.begun, downloads[i].begun);
         CHECK(w.part.file == NULL);
     }
 }
