@@ -1,6 +1,6 @@
-/* Where Microsoft's debugger files are and which version they have. The image: Microsoft's "PE
- * Format", with its resource tree (directory, entries, data entry), and VS_FIXEDFILEINFO of
- * verrsrc.h. */
+/* Where Microsoft's debugger files are and which version they have. The image is by Microsoft's "PE
+ * Format": the resource tree (directory, entries, data entry); VS_FIXEDFILEINFO by the Windows SDK.
+ */
 #include <stdio.h>
 #include <string.h>
 
