@@ -11,9 +11,9 @@ static int print(const struct verb *self, void *given, const struct option_list 
                  struct arena *keep)
 {
     const bool *as_json = given;
-    (void)self;
-    (void)words;
     (void)keep;
+    if (!verb_takes_no_words(self, words))
+        return EXIT_USAGE;
     if (*as_json) {
         struct json j;
         json_to_stream(&j, stdout, true);
@@ -43,6 +43,6 @@ const struct verb verb_version = {
     .summary = "print the version and how it was built",
     .usage = "[--json]",
     .details = NULL,
-    .exits = "  0  always",
+    .exits = "  0  printed\n  2  usage",
     .run = run,
 };
