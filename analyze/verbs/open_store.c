@@ -26,6 +26,11 @@ bool stored_open(const char *path, enum store_mode mode, struct store **out, int
     return false;
 }
 
+enum store_mode stored_to_change(const char *path)
+{
+    return path_is_file(path) ? STORE_WRITE : STORE_READ;
+}
+
 void stored_close(struct store *store)
 {
     if (!process_interrupted())

@@ -16,6 +16,10 @@ int stored_fault(const struct fault *fault, bool database);
 /* Opens the database. On failure logs the fault, sets *exit_code and returns false. */
 bool stored_open(const char *path, enum store_mode mode, struct store **out, int *exit_code);
 
+/* The mode for a verb that changes runs of database PATH: STORE_WRITE would make one that is
+ * missing, so then it is STORE_READ, which fails. */
+enum store_mode stored_to_change(const char *path);
+
 /* Closes it, after what pages show of its newest run was written where it is not there
  * (pages/shown.h), if it was opened for writing. NULL: nothing. */
 void stored_close(struct store *store);

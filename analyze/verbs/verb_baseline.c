@@ -24,8 +24,7 @@ static int set(const struct verb *self, void *options, const struct option_list 
     int code = EXIT_GOOD;
     (void)self;
     (void)keep;
-    /* a database that is not there has no run, and is not created for that */
-    if (!stored_open(o->db, path_is_file(o->db) ? STORE_WRITE : STORE_READ, &store, &code))
+    if (!stored_open(o->db, stored_to_change(o->db), &store, &code))
         return code;
     if (store_find_run(store, words->items[0], &id, &fault) != ERR_NONE ||
         store_set_baseline(store, id, o->branch, o->platform, &fault) != ERR_NONE)

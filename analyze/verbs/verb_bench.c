@@ -132,6 +132,7 @@ static int bench(const struct verb *self, void *given, const struct option_list 
     struct bench_options *o = given;
     struct fault fault = FAULT_INIT;
     const bool needs_store = words->count == 0 || !o->dry;
+    const enum store_mode to_keep = words->count == 0 ? stored_to_change(o->db) : STORE_WRITE;
     struct store *store = NULL;
     int code = EXIT_GOOD;
     process_catch_interrupts();
@@ -141,7 +142,7 @@ static int bench(const struct verb *self, void *given, const struct option_list 
         return verb_usage_error(self, "--processes is 1 to %d", BENCH_PROCESSES_MAX);
     if (harness_debugger(&o->harness, &fault) != ERR_NONE)
         return verb_fault(&fault);
-    if (!needs_store || stored_open(o->db, o->dry ? STORE_READ : STORE_WRITE, &store, &code))
+    if (!needs_store || stored_open(o->db, o->dry ? STORE_READ : to_keep, &store, &code))
         code = measure(o, store, *words, keep);
     stored_close(store);
     return code;

@@ -110,7 +110,7 @@ static int prune(const struct verb *self, void *options, const struct option_lis
     (void)keep;
     if (o->keep_runs > UINT32_MAX)
         return verb_usage_error(self, "prune needs --keep-runs N");
-    if (!stored_open(o->db, STORE_WRITE, &store, &code))
+    if (!stored_open(o->db, stored_to_change(o->db), &store, &code))
         return code;
     if (store_prune(store, (uint32_t)o->keep_runs, &deleted, &fault) != ERR_NONE)
         code = stored_fault(&fault, true);
@@ -150,11 +150,7 @@ static int upgrade(const struct verb *self, void *options, const struct option_l
     (void)self;
     (void)words;
     (void)keep;
-    if (!path_is_file(o->db)) {
-        log_error("%s: there is no such database", o->db);
-        return EXIT_DATABASE;
-    }
-    if (stored_open(o->db, STORE_WRITE, &store, &code)) {
+    if (stored_open(o->db, stored_to_change(o->db), &store, &code)) {
         (void)printf("%s has schema %d, the newest\n", o->db, STORE_SCHEMA_VERSION);
         shown_write_all(store);
     }

@@ -109,8 +109,8 @@ static int regrade(const struct verb *self, void *given, const struct option_lis
     const char *word;
     int code = EXIT_GOOD;
     process_catch_interrupts();
-    if (stored_open_for(self, words, o->db, o->dry ? STORE_READ : STORE_WRITE, &store, &word,
-                        &code))
+    if (stored_open_for(self, words, o->db, o->dry ? STORE_READ : stored_to_change(o->db), &store,
+                        &word, &code))
         code = regrade_run_of(o, store, word, keep);
     stored_close(store);
     return code;

@@ -71,8 +71,10 @@ class Commands(e2e.Case):
 
     def test_no_database_is_made_to_say_that_it_has_no_run(self):
         where = self.folder / "nosuch.db"
-        self.run_twinstack("baseline", "set", "latest", "--db", where, exit_code=4)
-        self.assertFalse(where.exists())
+        for words in (["baseline", "set", "latest"], ["db", "prune", "--keep-runs", "0"], ["db", "upgrade"], ["regrade"], ["bench", "--run", "1"]):
+            with self.subTest(words=words):
+                self.assertIn("database: absent", self.run_twinstack(*words, "--db", where, exit_code=4).stderr)
+                self.assertFalse(where.exists())
 
     def test_short_options_take_their_value_attached(self):
         apart, attached = (self.run_twinstack("resolve", "--csv", CSV, *j, stdin=STACK).stdout for j in (["-j", "1"], ["-j1"]))
