@@ -8,12 +8,14 @@ What depends on the machine, the moment or the build has a word in its place (re
 import contextlib
 import datetime
 import difflib
+import functools
 import json
 import lzma
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import urllib.error
 import urllib.request
 
@@ -405,6 +407,11 @@ class Whole(e2e.Case):
             kept = cls.known if len(sys.argv) > 1 else {}  # a filter leaves the other texts as they are
             GOLDEN.write_bytes(lzma.compress(json.dumps({**kept, **cls.said}, indent=0).encode(), preset=9))
         super().tearDownClass()
+
+    @functools.cached_property
+    def folder(self):
+        """Reports break lines where a path ends them, so the path is as short under any TMPDIR, like that of mutation/reach.py."""
+        return pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(dir="/tmp")))
 
     def setUp(self):
         super().setUp()
