@@ -13,12 +13,11 @@
 static const char *frame_at(struct exchange *x, const char *frame)
 {
     static const char here[] = "\"./", up[] = "../";
-    size_t folders = 0, links = 0;
+    size_t ups = 0, links = 0;
     for (const char *p = x->path; *p != '\0'; p++)
-        folders += *p == '/';
+        ups += *p == '/' && p != x->path;
     for (const char *p = frame; (p = strstr(p, here)) != NULL; p++)
         links++;
-    const size_t ups = folders > 0 ? folders - 1 : 0;
     char *out = arena_alloc(&x->keep, strlen(frame) + links * ups * (sizeof up - 1) + 1);
     char *to = out;
     while (out != NULL && *frame != '\0') {

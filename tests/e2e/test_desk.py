@@ -6,10 +6,12 @@ import datetime
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import urllib.error
+import urllib.parse
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -245,6 +247,51 @@ class Desk(e2e.Case):
                     stack = data["stacks"][0]  # the thread that crashed is first
                     self.assertEqual((stack["thread_id"], stack["role"]), (TRUTH["id"], "suspect"))
                     self.assertEqual([f["function"] for f in stack["frames"] if f["file"] and f["file"].startswith("victims")], frames)
+
+    # RFC 7578 and RFC 2046, 5.1.1: a boundary begins each part, and with "--" after it ends the form.
+    def test_a_form_is_whole_or_refused(self):
+        part = b'\r\nContent-Disposition: form-data; name="a"\r\n\r\nntdll.dll!0x1\n\r\n'
+        plain = 'multipart/form-data; boundary=x'
+        rows = [("one part", plain, b"--x" + part + b"--x--\r\n", 1), ("no end of line at the end", plain, b"--x" + part + b"--x--", 1),
+                ("the boundary in quotes", 'multipart/form-data; boundary="x"', b"--x" + part + b"--x--", 1), ("no part", plain, b"--x--", 0),
+                ("sixteen parts", plain, (b"--x" + part) * 16 + b"--x--", 16), ("seventeen", plain, (b"--x" + part) * 17 + b"--x--", None),
+                ("another boundary", plain, b"--y" + part + b"--y--", None), ("a longer boundary", plain, b"--xy" + part + b"--xy--", None),
+                ("nothing", plain, b"", None), ("the boundary alone", plain, b"--x", None), ("an end that is cut", plain, b"--x" + part + b"--x-", None),
+                ("no end", plain, b"--x" + part, None), ("a part that is cut", plain, b"--x" + part[:30], None), ("no empty line", plain, b"--x\r\nA: b\r\n--x--", None),
+                ("a part without a header", plain, b"--x\r\n\r\nntdll.dll!0x1\n\r\n--x--", 1), ("no boundary", "multipart/form-data", b"--x--", None),
+                ("a boundary of 70 letters", plain + "y" * 69, b"--x" + b"y" * 69 + part + b"--x" + b"y" * 69 + b"--", 1),
+                ("of 71", plain + "y" * 70, b"--x" + b"y" * 70 + part + b"--x" + b"y" * 70 + b"--", None), ("another member", plain + "; a=b", b"--x" + part + b"--x--", 1),
+                ("an empty boundary", "multipart/form-data; boundary=", b"--x--", None)]
+        for name, kind, body, stacks in rows:
+            with self.subTest(name):
+                status, _, answer = self.ask("POST", "/api/v1/resolve", body, **{"Content-Type": kind})
+                found = json.loads(answer)
+                if stacks is None:
+                    self.assertEqual((status, found["error"]["key"]), (400, "bad_form"), found)
+                else:
+                    self.assertEqual((status, len(found["data"]["stacks"])), (200, stacks), found)
+
+    # Windows allows none of <>:"|?* in a name, and no folder of the sender is ours.
+    def test_a_name_that_is_sent_is_plain(self):
+        cut = (e2e.ROOT / "corpus/crash-x86/crash.pdb").read_bytes()[:5000]  # an error names the file
+        rows = [("crash.pdb", "crash.pdb"), ("a/b/crash.pdb", "crash.pdb"), ("C:\\a\\crash.pdb", "crash.pdb"), ("../crash.pdb", "crash.pdb"), ("..", "file"), (".", "file"),
+                ("...", "file"), ("", "file"), ("a/", "file"), ("..a", "..a"), ("a<b>c:d|e?f*.pdb", "a_b_c_d_e_f_.pdb"), ("a\x01\x1f b", "a__ b"), ("n" * 128, "n" * 128),
+                ("m" + "n" * 128, "n" * 128)]
+        for sent, name in rows:
+            with self.subTest(sent):
+                data = json.loads(self.ask("POST", "/api/v1/resolve", form((sent, cut)), **FORM)[2])["data"]
+                self.assertEqual([error["label"] for error in data["errors"]], [name])
+
+    # RFC 3986, 5.2: a page's links lead to /assets/ from any depth, also where a proxy adds folders before it.
+    def test_assets_are_found_from_every_page(self):
+        for path in ("/", "/runs", "/runs/1", f"/runs/1/mismatches/{CASE}", "/a/b/c/d/e", "/nowhere"):
+            with self.subTest(path):
+                status, _, body = self.ask("GET", path, Accept="text/html")
+                self.assertEqual(status, 404 if path in ("/a/b/c/d/e", "/nowhere") else 200)
+                links = re.findall(r'(?:src|href)="(\.[^"]*)"', body.decode())
+                self.assertGreaterEqual(len(links), 2)
+                for before in ("", "/proxy/tool"):
+                    self.assertEqual({urllib.parse.urljoin(f"http://x{before}{path}", link).rpartition("/")[0] for link in links}, {f"http://x{before}/assets"})
 
     def test_a_server_for_others_takes_no_symbols_unless_it_is_allowed(self):
         (pdb,) = (e2e.ROOT / "corpus/symbols/victims-ob2.pdb").glob("*/*.pdb")
