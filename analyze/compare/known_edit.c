@@ -317,16 +317,27 @@ enum status known_add_cases(const char *text, const struct known_list *list, con
     return add_block(text, list, &b, words, keep, out, block, fault);
 }
 
+/* True when nothing but comments and blank lines is between AT and the next item or the END. */
+static bool is_before_item(const char *at, const char *end)
+{
+    while (at < end && (*at == '#' || *at == '\n')) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        at = stop != NULL ? stop + 1 : end;
+    }
+    return at == end || *at == '[';
+}
+
 /* TEXT with the lines of the marked items, and only those, left out; or, with a DAY, with that day
- * in place of the one on which they expire. */
+ * in place of a later one on which they expire. Comments before an item are not of the one before
+ * it. */
 static char *rewritten(const char *text, size_t bytes, const struct known_list *list,
                        const bool *marked, const char *day, struct arena *keep, size_t *out_bytes)
 {
     static const char field[] = "expires";
     const size_t more = day != NULL ? list->count * (sizeof field + strlen(day) + 3) : 0;
     char *out = arena_alloc(keep, bytes + more + 1);
+    const struct known *item = NULL; /* the marked one whose line it is */
     uint32_t line = 0;
-    bool is_marked = false;
     *out_bytes = 0;
     for (size_t at = 0; out != NULL && at < bytes;) {
         const char *start = text + at;
@@ -336,9 +347,11 @@ static char *rewritten(const char *text, size_t bytes, const struct known_list *
         line++;
         for (uint32_t i = 0; i < list->count; i++)
             if (list->items[i].line == line)
-                is_marked = marked[i];
-        if (!is_marked ||
-            (day != NULL && strncmp(start + strspn(start, " \t"), field, sizeof field - 1) != 0)) {
+                item = marked[i] ? &list->items[i] : NULL;
+        if (*start == '#' && is_before_item(start, text + bytes))
+            item = NULL;
+        if (item == NULL ||
+            (day != NULL && (!is_field(start, field) || strcmp(item->expires, day) <= 0))) {
             memcpy(out + *out_bytes, start, size);
             *out_bytes += size;
         } else if (day != NULL) {

@@ -1,5 +1,6 @@
 /* Known mismatches, signatures. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "compare/known.h"
@@ -321,6 +322,62 @@ TEST(an_acceptance_without_pins_holds_for_a_while)
                   rows[i].problem != NULL ? rows[i].problem : "none");
         arena_free(&keep);
     }
+}
+
+/* known.h: every other byte stays; none ends later than before. */
+TEST(items_are_dropped_or_ended_and_nothing_else_changes)
+{
+#define A                                                                                          \
+    "[a]\nscope: x.*\ncause: y\nreason: expires: never\n  expires : 2027-05-01\n# of a\nissue: "   \
+    "i\n"
+#define A_ENDED                                                                                    \
+    "[a]\nscope: x.*\ncause: y\nreason: expires: never\nexpires: 2026-11-21\n# of a\nissue: i\n"
+#define B "\n# of b\n[b]\nscope: z.*\ncause: y\nreason: r\nexpires: 2026-11-22"
+#define B_ENDED "\n# of b\n[b]\nscope: z.*\ncause: y\nreason: r\nexpires: 2026-11-21\n"
+    static const char text[] = "# head\n\n" A B;
+    static const struct {
+        const char *name, *day; /* NULL: dropped */
+        bool marked[2];
+        const char *want;
+    } rows[] = {
+        {"none is dropped", NULL, {false, false}, "# head\n\n" A B},
+        {"the first",
+         NULL,
+         {true, false},
+         "# head\n\n# of b\n[b]\nscope: z.*\ncause: y\nreason: r\nexpires: 2026-11-22"},
+        {"the last", NULL, {false, true}, "# head\n\n" A "\n# of b\n"},
+        {"both", NULL, {true, true}, "# head\n\n# of b\n"},
+        {"none is ended", "2026-11-21", {false, false}, "# head\n\n" A B},
+        {"the first is ended", "2026-11-21", {true, false}, "# head\n\n" A_ENDED B},
+        {"the last is ended", "2026-11-21", {false, true}, "# head\n\n" A B_ENDED},
+        {"both are ended", "2026-11-21", {true, true}, "# head\n\n" A_ENDED B_ENDED},
+        {"on its own last day", "2026-11-22", {false, true}, "# head\n\n" A B},
+        {"one that ended before", "2026-12-01", {false, true}, "# head\n\n" A B},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct known_list list;
+        struct fault fault = FAULT_INIT;
+        size_t bytes = 0;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        char *exact = test_copy(text, sizeof text); /* with its end, which text has, too */
+        REQUIRE(known_parse(exact, sizeof text - 1, &keep, &list, &fault) == ERR_NONE &&
+                list.count == 2);
+        const char *out =
+            rows[i].day == NULL
+                ? known_drop(exact, sizeof text - 1, &list, rows[i].marked, &keep, &bytes)
+                : known_end(exact, sizeof text - 1, &list, rows[i].marked, rows[i].day, &keep,
+                            &bytes);
+        CHECK_STR(out, rows[i].want);
+        CHECK_EQ(bytes, strlen(rows[i].want));
+        free(exact);
+        arena_free(&keep);
+    }
+#undef A
+#undef A_ENDED
+#undef B
+#undef B_ENDED
 }
 
 /* The pins that `accept` and `accept --update` write cover the same run, but no worse one. */
