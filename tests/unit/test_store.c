@@ -490,6 +490,31 @@ TEST(readers_cannot_write)
     tear_down(&f);
 }
 
+/* archive.h: one state between the two, whatever is written meanwhile; the newest one after it. */
+TEST(what_is_read_together_is_of_one_state)
+{
+    struct fixture f;
+    struct store *reader = NULL;
+    uint64_t id = 0;
+    set_up(&f);
+    put_all(&f);
+    REQUIRE(store_open(f.path, STORE_READ, &reader, &f.fault) == ERR_NONE);
+    for (int turn = 0; turn < 2; turn++) {
+        struct run_info next = {.label = "next"};
+        struct fault none = FAULT_INIT;
+        char word[24];
+        store_begin_reading(reader);
+        REQUIRE(store_find_run(reader, "latest", &id, &f.fault) == ERR_NONE);
+        REQUIRE(store_begin_run(f.store, &next, &f.keep, &f.fault) == ERR_NONE);
+        (void)snprintf(word, sizeof word, "%llu", (unsigned long long)next.id);
+        CHECK_EQ(store_find_run(reader, word, &id, &none), ERR_ABSENT);
+        store_end_reading(reader);
+        CHECK(store_find_run(reader, word, &id, &f.fault) == ERR_NONE && id == next.id);
+    }
+    store_close(reader);
+    tear_down(&f);
+}
+
 TEST(whole_databases_are_copied_published_and_pruned)
 {
     struct fixture f;

@@ -2,8 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/thread.h"
 #include "http/response_cache.h"
 #include "pages/asked.h"
+#include "pages/stores.h"
 #include "pages/summed.h"
 #include "store/store.h"
 #include "test.h"
@@ -35,6 +37,74 @@ static void set_up(struct world *w)
     w->cache = cache_new();
     w->runs = summed_runs_new(w->cache);
     REQUIRE(w->cache != NULL && w->runs != NULL);
+}
+
+struct asking {
+    struct store_pool *pool;
+    struct store *got;
+    struct mutex *lock;
+    bool has;
+};
+
+static void take_one(void *context)
+{
+    struct asking *a = context;
+    struct fault fault = FAULT_INIT;
+    struct store *got = NULL;
+    (void)store_pool_take(a->pool, &got, &fault);
+    mutex_lock(a->lock);
+    a->got = got;
+    a->has = true;
+    mutex_unlock(a->lock);
+}
+
+static bool has_one(struct asking *a)
+{
+    mutex_lock(a->lock);
+    const bool has = a->has;
+    mutex_unlock(a->lock);
+    return has;
+}
+
+/* stores.h: STORES_MAX handles at most, each lent to one; the next one waits for one of them. */
+TEST(handles_are_lent_to_one_at_a_time)
+{
+    char path[512];
+    struct fault fault = FAULT_INIT;
+    struct store *made = NULL, *lent[STORES_MAX];
+    struct asking a = {.lock = mutex_new()};
+    (void)snprintf(path, sizeof path, "%s/pool.db", test_scratch());
+    REQUIRE(store_open(path, STORE_WRITE, &made, &fault) == ERR_NONE);
+    store_close(made);
+    a.pool = store_pool_new(path, false);
+    REQUIRE(a.pool != NULL && a.lock != NULL);
+    for (int turn = 0; turn < 2; turn++) { /* the second time they are open */
+        for (int i = 0; i < STORES_MAX; i++) {
+            REQUIRE(store_pool_take(a.pool, &lent[i], &fault) == ERR_NONE);
+            for (int k = 0; k < i; k++)
+                CHECK(lent[k] != lent[i]);
+        }
+        a.has = false;
+        struct thread *asker = thread_start(take_one, &a);
+        REQUIRE(asker != NULL);
+        thread_sleep_ms(30);
+        CHECK(!has_one(&a));
+        store_pool_give(a.pool, lent[3]);
+        thread_join(asker);
+        CHECK(a.has && a.got == lent[3]);
+        for (int i = 0; i < STORES_MAX; i++)
+            store_pool_give(a.pool, lent[i]);
+    }
+    store_pool_free(a.pool);
+    a.pool = store_pool_new("no/such.db", false);
+    REQUIRE(a.pool != NULL);
+    for (int i = 0; i < 2 * STORES_MAX; i++) { /* what was not lent is not counted */
+        CHECK_EQ(store_pool_take(a.pool, &lent[0], &fault), ERR_ABSENT);
+        CHECK(lent[0] == NULL);
+        fault_clear(&fault);
+    }
+    store_pool_free(a.pool);
+    mutex_free(a.lock);
 }
 
 static void tear_down(struct world *w)
