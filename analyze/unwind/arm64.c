@@ -326,8 +326,8 @@ enum stop_reason unwind_step_arm64(struct unwind_walker *w)
             return step_leaf(w, false);
         }
     }
-    const bool leaf = row == UNWIND_ROW_NONE && facts != NULL && facts->pdata_count > 0;
-    if (!leaf && unwind_symbol_rules(w))
+    const bool rows = facts != NULL && unwind_pdata_count(facts, 8) > 0;
+    if (!(rows && row == UNWIND_ROW_NONE) && unwind_symbol_rules(w))
         return STOP_NONE;
-    return step_leaf(w, facts != NULL && facts->pdata_count > 0 && row != UNWIND_ROW_UNREADABLE);
+    return step_leaf(w, rows && row != UNWIND_ROW_UNREADABLE);
 }

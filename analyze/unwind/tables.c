@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "unwind/cfi_table.h"
+#include "unwind/hybrid.h"
 
 enum { EXPORTS_MAX = 1 << 16, SECTION_DISCARDABLE = 0x02000000, SECTION_EXECUTE = 0x20000000 };
 
@@ -113,7 +114,7 @@ static bool is_ntdll(const struct unwind_module *facts)
  * with a machine frame in its unwind data and Wine does not, so the export name decides. */
 static struct unwind_range find_dispatcher(const struct unwind_process *process,
                                            struct unwind_module *facts, uint32_t export_rva,
-                                           uint32_t entry_bytes, const char *name)
+                                           const char *name)
 {
     struct unwind_range none = {0, 0};
     bool known = true;
@@ -124,8 +125,8 @@ static struct unwind_range find_dispatcher(const struct unwind_process *process,
     facts->lacks_exports = facts->lacks_exports || !known;
     if (rva == 0)
         return none;
-    if (entry_bytes == 12 &&
-        unwind_pdata_find(process, facts, rva, entry_bytes, &entry) == UNWIND_ROW_FOUND)
+    if (facts->entry_bytes == 12 &&
+        unwind_pdata_find(process, facts, rva, 12, &entry) == UNWIND_ROW_FOUND)
         return (struct unwind_range){entry.begin_rva, entry.end_rva};
     uint32_t end =
         facts->is_x86 ? next_export(process, facts->module->base_va, export_rva, rva) : rva + 0x100;
@@ -172,6 +173,16 @@ static void read_pdata_directory(const struct unwind_process *process, struct un
         facts->pdata_count = 0;
 }
 
+static void read_hybrid(const struct unwind_process *process, struct unwind_module *facts,
+                        uint64_t optional_va, uint64_t directories_va)
+{
+    uint32_t load_config_rva;
+    uint64_t preferred_base_va;
+    if (unwind_read_u32(process, directories_va + 10 * sizeof(uint64_t), &load_config_rva) &&
+        unwind_read_u64(process, optional_va + 24, &preferred_base_va))
+        hybrid_read(process, facts->module, load_config_rva, preferred_base_va, &facts->hybrid);
+}
+
 /* Reads DOS header, PE header, directories.  Source: Microsoft PE format. */
 static void read_headers(const struct unwind_process *process, struct unwind_module *facts)
 {
@@ -184,26 +195,25 @@ static void read_headers(const struct unwind_process *process, struct unwind_mod
         return;
     uint16_t machine = load_u16(pe + 4);
     uint64_t directories_va = pe_va + 24 + (load_u16(pe + 24) == 0x20b ? 112 : 96);
-    uint32_t entry_bytes = 0;
     if (machine == 0x8664)
-        entry_bytes = 12;
+        facts->entry_bytes = 12;
     else if (machine == 0xaa64)
-        entry_bytes = 8;
+        facts->entry_bytes = 8;
     facts->has_headers = true;
     facts->is_x86 = machine == 0x014c;
     (void)unwind_read_u32(process, pe_va + 24 + 28, &facts->preferred_base_va);
     read_sections(process, facts, pe_va + 24 + load_u16(pe + 20), load_u16(pe + 6));
-    read_pdata_directory(process, facts, directories_va, entry_bytes);
+    read_pdata_directory(process, facts, directories_va, facts->entry_bytes);
+    if (facts->entry_bytes != 0)
+        read_hybrid(process, facts, pe_va + 24, directories_va);
     if (!process->read(process->self, directories_va, directory, sizeof(directory))) {
         facts->lacks_exports = is_ntdll(facts);
         return;
     }
     uint32_t exports_rva = load_u32(directory);
-    facts->exceptions =
-        find_dispatcher(process, facts, exports_rva, entry_bytes, "KiUserExceptionDispatcher");
+    facts->exceptions = find_dispatcher(process, facts, exports_rva, "KiUserExceptionDispatcher");
     if (facts->is_x86)
-        facts->apcs =
-            find_dispatcher(process, facts, exports_rva, entry_bytes, "KiUserApcDispatcher");
+        facts->apcs = find_dispatcher(process, facts, exports_rva, "KiUserApcDispatcher");
 }
 
 static struct table_node *node_of(const struct unwind_process *process, const struct module *module)
@@ -240,6 +250,13 @@ const struct unwind_module *unwind_module_of(const struct unwind_process *proces
     return node != NULL ? &node->facts : NULL;
 }
 
+enum cpu unwind_code_cpu(const struct unwind_process *process, const struct module *module,
+                         uint64_t va)
+{
+    const struct unwind_module *facts = module != NULL ? unwind_module_of(process, module) : NULL;
+    return facts != NULL ? hybrid_cpu(process, facts, va) : CPU_UNKNOWN;
+}
+
 const struct cfi_table *unwind_cfi_of(const struct unwind_process *process,
                                       const struct module *module)
 {
@@ -268,14 +285,22 @@ const struct cfi_table *unwind_image_cfi_of(const struct unwind_process *process
     return node->file_cfi;
 }
 
+uint32_t unwind_pdata_count(const struct unwind_module *module, uint32_t entry_bytes)
+{
+    return entry_bytes == module->entry_bytes ? module->pdata_count
+                                              : module->hybrid.pdata_bytes / entry_bytes;
+}
+
 enum unwind_row unwind_pdata_find(const struct unwind_process *process,
                                   const struct unwind_module *module, uint32_t rva,
                                   uint32_t entry_bytes, struct unwind_entry *out)
 {
-    uint64_t table_va = module->module->base_va + module->pdata_rva;
-    uint32_t low = 0, high = module->pdata_count;
+    const bool own = entry_bytes == module->entry_bytes;
+    uint64_t table_va =
+        module->module->base_va + (own ? module->pdata_rva : module->hybrid.pdata_rva);
+    uint32_t low = 0, high = unwind_pdata_count(module, entry_bytes);
     uint8_t raw[12];
-    if (!module->knows_pdata)
+    if (own && !module->knows_pdata)
         return UNWIND_ROW_UNREADABLE;
     while (low < high) { /* first row that starts after RVA */
         uint32_t middle = low + (high - low) / 2;

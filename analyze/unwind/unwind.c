@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "unwind/arm.h"
 #include "unwind/arm64.h"
+#include "unwind/hybrid.h"
 #include "unwind/tables.h"
 #include "unwind/walker.h"
 #include "unwind/x64.h"
@@ -67,6 +68,17 @@ static void finish_frames(struct frame_list *list, struct unwind_stack *out)
     out->left_out = (uint32_t)(list->seen - LIMIT_FRAMES);
 }
 
+/* Takes the registers as those of the processor whose code is at the pc: in a process with ARM64EC
+ * code that changes along the stack. USUAL: where no header says it. */
+static void enter_code(struct unwind_walker *w, enum cpu usual)
+{
+    if (w->regs.cpu != CPU_X64 && w->regs.cpu != CPU_ARM64)
+        return;
+    const enum cpu cpu =
+        unwind_code_cpu(w->process, w->frame->module, w->regs.pc - (w->frame->kind == PC_RETURN));
+    hybrid_registers_as(&w->regs, cpu != CPU_UNKNOWN ? cpu : usual);
+}
+
 static enum stop_reason step(struct unwind_walker *w)
 {
     switch (w->regs.cpu) {
@@ -98,13 +110,14 @@ static void look_for_dispatcher(struct unwind_walker *w, const struct unwind_fra
 }
 
 /* Leaves one frame. STOP_NONE: the caller is in w->regs; otherwise why the walk ends. */
-static enum stop_reason leave_frame(struct unwind_walker *w)
+static enum stop_reason leave_frame(struct unwind_walker *w, enum cpu usual)
 {
     struct unwind_frame *frame = w->frame;
     uint64_t pc = w->regs.pc, sp = w->regs.sp;
     w->caller_kind = PC_RETURN;
     w->caller_found = FOUND_UNWIND;
     w->caller_note = NOTE_NONE;
+    enter_code(w, usual);
     enum stop_reason stop = step(w);
     if (stop != STOP_NONE)
         return stop;
@@ -145,7 +158,7 @@ enum status unwind_walk(const struct unwind_process *process, const struct regis
         frame->found_by = found_by;
         frame->note = note;
         w.frame = frame;
-        out->stop = list.seen < WALK_STEPS_MAX ? leave_frame(&w) : STOP_LIMIT;
+        out->stop = list.seen < WALK_STEPS_MAX ? leave_frame(&w, start->cpu) : STOP_LIMIT;
         if (out->stop != STOP_NONE)
             break;
         kind = w.caller_kind;

@@ -97,9 +97,15 @@ static bool follows_call_arm(const struct unwind_walker *w, uint64_t va)
 static bool follows_call(const struct unwind_walker *w, uint64_t va)
 {
     uint8_t before[CALL_BYTES_MAX];
-    if (w->regs.cpu == CPU_ARM)
+    enum cpu cpu = w->regs.cpu;
+    if (cpu == CPU_ARM)
         return follows_call_arm(w, va);
-    if (w->regs.cpu == CPU_ARM64) {
+    if (cpu != CPU_X86) {
+        const enum cpu code =
+            unwind_code_cpu(w->process, w->process->module_at(w->process->self, va - 1), va - 1);
+        cpu = code != CPU_UNKNOWN ? code : cpu;
+    }
+    if (cpu == CPU_ARM64) {
         uint32_t code;
         if (!unwind_read_u32(w->process, va - 4, &code))
             return true;

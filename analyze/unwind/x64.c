@@ -357,8 +357,8 @@ static enum stop_reason step_leaf(struct unwind_walker *w, enum frame_note note)
     /* The return address is in no image, yet the callee is known: a user APC interrupted a system
      * call, which is a leaf. When other functions of the module have unwind data, a leaf is tried
      * before the rbp chain. */
-    const bool is_leaf =
-        w->frame->module != NULL && unwind_module_of(w->process, w->frame->module)->pdata_count > 0;
+    const bool is_leaf = w->frame->module != NULL &&
+                         unwind_pdata_count(unwind_module_of(w->process, w->frame->module), 12) > 0;
     if (is_leaf && unwind_is_return(w, pc))
         return unwind_pop(w, FOUND_LEAF, note);
     if (w->frame->kind == PC_INTERRUPTED &&
@@ -398,7 +398,7 @@ static enum stop_reason step(struct unwind_walker *w)
         return STOP_OUT_OF_MEMORY;
     if (facts->has_headers && !facts->knows_pdata)
         return step_without_rows(w);
-    if (facts->pdata_count == 0) {
+    if (unwind_pdata_count(facts, 12) == 0) {
         if (unwind_symbol_rules(w) || step_frame_size(w))
             return STOP_NONE;
         if (facts->has_headers)

@@ -5,8 +5,8 @@
  *   edi esi ebx        0x9c    EFlags            0x44    cpsr             0x04
  *   edx ecx eax        0xa8    rax .. r15        0x78    x0 .. x28, fp    0x08
  *   ebp eip            0xb4    rip               0xf8    lr               0xf8
- *   EFlags             0xc0    xmm0 .. xmm15    0x1a0    sp              0x100
- *   esp                0xc4                              pc              0x108
+ *   EFlags             0xc0    st0              0x120    sp              0x100
+ *   esp                0xc4    xmm0 .. xmm15    0x1a0    pc              0x108
  *                                                        v0 .. v31       0x110
  *   arm (416)        OFFSET    arm of Breakpad (368): the same up to d31
  *   flags              0x00
@@ -48,7 +48,9 @@ static enum status read_x64(struct bytes *r, struct registers *out)
     out->pc = bytes_u64(r);
     if (r->left < 0x1a0 - 0x100 + 256)
         return r->fault->code;
-    bytes_skip(r, 0x1a0 - 0x100);
+    bytes_skip(r, 0x120 - 0x100);
+    out->ec_lr = bytes_u64(r); /* st0 */
+    bytes_skip(r, 0x1a0 - 0x128);
     for (int i = 0; i < 16; i++) {
         out->vector[i][0] = bytes_u64(r);
         out->vector[i][1] = bytes_u64(r);

@@ -38,6 +38,7 @@ struct registers {
     uint64_t vector[REG_VECTOR_COUNT][2]; /* xmm0-15; arm64, arm: d0-31 in [0] */
     uint32_t flags;                       /* eflags or cpsr */
     uint32_t context_flags;               /* from the CONTEXT: which register groups it holds */
+    uint64_t ec_lr;                       /* x64: low 64 bits of st0, which ARM64EC has as x30 */
     uint64_t shadow_sp;                   /* x64 with CET: the shadow stack pointer; 0: none */
 };
 
