@@ -161,6 +161,9 @@ uint64_t json_get_hex(const cJSON *object, const char *key, uint64_t fallback,
                       struct fault *fault); /* "0x..." or a number */
 bool json_get_bool(const cJSON *object, const char *key, bool fallback, struct fault *fault);
 const cJSON *json_get_array(const cJSON *object, const char *key, struct fault *fault);
+/* The texts of an array in KEEP, *COUNT of them; a missing array has none. NULL: a fault. */
+const char **json_get_texts(const cJSON *object, const char *key, struct arena *keep,
+                            uint32_t *count, struct fault *fault);
 const cJSON *json_get_object(const cJSON *object, const char *key, struct fault *fault);
 
 #endif

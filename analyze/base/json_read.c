@@ -133,6 +133,30 @@ const cJSON *json_get_array(const cJSON *object, const char *key, struct fault *
     return item;
 }
 
+const char **json_get_texts(const cJSON *object, const char *key, struct arena *keep,
+                            uint32_t *count, struct fault *fault)
+{
+    const cJSON *list = json_get_array(object, key, fault);
+    const cJSON *item;
+    const char **texts = ARENA_ARRAY(keep, (size_t)cJSON_GetArraySize(list) + 1, const char *);
+    bool failed = texts == NULL;
+
+    *count = 0;
+    cJSON_ArrayForEach(item, list)
+    {
+        if (!cJSON_IsString(item)) {
+            fault_set_lasting(fault, ERR_MALFORMED, FAULT_NO_OFFSET, key, "a list of texts");
+            return NULL;
+        }
+        if (!failed)
+            texts[*count] = arena_string(keep, item->valuestring);
+        failed = failed || texts[(*count)++] == NULL;
+    }
+    if (failed)
+        fault_set_lasting(fault, ERR_MEMORY, FAULT_NO_OFFSET, key, NULL);
+    return failed ? NULL : texts;
+}
+
 const cJSON *json_get_object(const cJSON *object, const char *key, struct fault *fault)
 {
     const cJSON *item = json_member(object, key);

@@ -10,32 +10,10 @@
 #include "collect/list_cache.h"
 #include "collect/program.h"
 #include "collect/runner.h"
+#include "collect/toolchain.h"
 #include "format/pe/pe.h"
 
-enum { LIST_LIMIT_MS = 60000, SCENARIOS_MAX = 4096, TOOLCHAIN_MAX_BYTES = 1 << 20 };
-
-static const char **read_texts(const cJSON *row, const char *key, struct arena *keep,
-                               uint32_t *count, struct fault *fault)
-{
-    const cJSON *list = json_get_array(row, key, fault);
-    const cJSON *item;
-    const char **texts = ARENA_ARRAY(keep, (size_t)cJSON_GetArraySize(list) + 1, const char *);
-
-    *count = 0;
-    if (texts == NULL) {
-        fault_set_lasting(fault, ERR_MEMORY, FAULT_NO_OFFSET, key, NULL);
-        return NULL;
-    }
-    cJSON_ArrayForEach(item, list)
-    {
-        if (!cJSON_IsString(item)) {
-            fault_set_lasting(fault, ERR_MALFORMED, FAULT_NO_OFFSET, key, NULL);
-            return NULL;
-        }
-        texts[(*count)++] = arena_string(keep, item->valuestring);
-    }
-    return texts;
-}
+enum { LIST_LIMIT_MS = 60000, SCENARIOS_MAX = 4096 };
 
 static void read_scenario(const cJSON *row, struct arena *keep, struct scenario *out,
                           struct fault *fault)
@@ -47,8 +25,8 @@ static void read_scenario(const cJSON *row, struct arena *keep, struct scenario 
     out->code = json_get_hex(row, "code", 0, fault);
     out->exit_code = json_get_hex(row, "exit_code", 0, fault);
     out->limit_ms = json_get_uint(row, "limit_ms", 20000, fault);
-    out->hooks = hooks_read(row, "doors", fault);
-    out->subjects = read_texts(row, "subjects", keep, &out->subject_count, fault);
+    out->hooks = hooks_read(row, fault);
+    out->subjects = json_get_texts(row, "subjects", keep, &out->subject_count, fault);
     out->output = json_get_string(row, "output", keep, fault);
     if (!json_get_bool(row, "supported", true, fault)) {
         const char *reason = json_get_string(row, "reason", keep, fault);
@@ -314,27 +292,16 @@ static bool has_variant(const struct scenario *list, uint32_t count, const char 
 static enum status list_not_built(const char *folder, struct arena *keep, struct scenario **out,
                                   uint32_t *count, struct fault *fault)
 {
-    const char *path = path_join(keep, folder, "toolchain.json");
-    char *text = NULL;
-    size_t bytes = 0;
-    cJSON *root = NULL;
-    const cJSON *row;
+    struct toolchain toolchain;
 
-    if (path == NULL || !path_is_file(path))
-        return ERR_NONE;
-    if (file_read(path, TOOLCHAIN_MAX_BYTES, keep, &text, &bytes, fault) == ERR_NONE)
-        (void)json_parse(text, bytes, &root, fault);
-    cJSON_ArrayForEach(row, json_get_object(root, "variants", fault))
-    {
-        const char *variant = arena_string(keep, row->string);
-        if (fault->code == ERR_NONE && variant != NULL && collect_is_x86_variant(variant) &&
+    (void)toolchain_read(folder, keep, &toolchain, fault);
+    for (uint32_t i = 0; i < toolchain.build_count && fault->code == ERR_NONE; i++) {
+        const char *variant = toolchain.builds[i].name;
+        if (variant != NULL && collect_is_x86_variant(variant) &&
             !has_variant(*out, *count, variant))
             (void)borrow_list(arena_printf(keep, "%s/victims-%s.exe", folder, variant), variant,
                               keep, out, count, fault);
     }
-    cJSON_Delete(root);
-    if (fault->code != ERR_NONE)
-        fault_set_path(fault, path);
     return fault->code;
 }
 

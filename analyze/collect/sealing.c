@@ -185,10 +185,11 @@ const char *collect_lacking_pdbs(const char *victims_folder, struct arena *keep)
     (void)folder_list(victims_folder, keep, &names, &count, &ignored);
     for (size_t i = 0; i < count; i++)
         list = add_pdb_lack(keep, list, victims_folder, names[i]);
-    const char *const *plugins = collect_plugins(victims_folder, keep);
-    for (; plugins != NULL && *plugins != NULL; plugins++)
-        if (path_base(*plugins) != *plugins) /* in a folder of its own */
-            list = add_pdb_lack(keep, list, victims_folder, *plugins);
+    struct toolchain toolchain;
+    (void)toolchain_read(victims_folder, keep, &toolchain, &ignored);
+    for (const char **plugin = toolchain.plugins; plugin != NULL && *plugin != NULL; plugin++)
+        if (path_base(*plugin) != *plugin) /* in a folder of its own */
+            list = add_pdb_lack(keep, list, victims_folder, *plugin);
     return list;
 }
 
@@ -407,9 +408,10 @@ static enum cpu cpu_of(const struct record *record, const char *program)
 
 static const char *flags_of(const struct evidence *evidence, const char *variant)
 {
-    for (uint32_t i = 0; i < evidence->flags_count; i++)
-        if (strcmp(evidence->flags[i].name, variant) == 0)
-            return evidence->flags[i].version;
+    const struct toolchain *toolchain = &evidence->toolchain;
+    for (uint32_t i = 0; i < toolchain->build_count; i++)
+        if (strcmp(toolchain->builds[i].name, variant) == 0)
+            return toolchain->builds[i].version;
     return NULL;
 }
 
@@ -437,7 +439,7 @@ static void describe(struct draft *d)
     c->host.os = evidence->host.os;
     c->host.wine = evidence->host.wine;
     c->host.cpu = evidence->host.cpu;
-    c->toolchain.compiler = evidence->compiler;
+    c->toolchain.compiler = evidence->toolchain.compiler;
     c->toolchain.flags = flags_of(evidence, d->scenario->variant);
     c->tools = tools.out;
     c->tool_count = evidence->options->tool_count;
@@ -473,34 +475,6 @@ enum status evidence_seal(const struct evidence *evidence, const struct runner *
         (void)case_seal(folder, &d.crash, fault);
     arena_free(&keep);
     return fault->code;
-}
-
-/* {"compiler": "...", "variants": {"ob0": "...", ...}} */
-static void read_toolchain(const char *path, struct arena *keep, struct evidence *out,
-                           struct fault *fault)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    cJSON *root = NULL;
-    const cJSON *row;
-
-    if (file_read(path, OUTCOME_MAX_BYTES, keep, &text, &bytes, fault) != ERR_NONE ||
-        json_parse(text, bytes, &root, fault) != ERR_NONE) {
-        fault_set_path(fault, path);
-        return;
-    }
-    out->compiler = json_get_string(root, "compiler", keep, fault);
-    const cJSON *variants = json_get_object(root, "variants", fault);
-    out->flags = ARENA_ARRAY(keep, (size_t)cJSON_GetArraySize(variants) + 1, struct named_version);
-    cJSON_ArrayForEach(row, variants)
-    {
-        if (out->flags == NULL || !cJSON_IsString(row))
-            continue;
-        out->flags[out->flags_count].name = arena_string(keep, row->string);
-        out->flags[out->flags_count++].version = arena_string(keep, row->valuestring);
-    }
-    fault_set_path(fault, path);
-    cJSON_Delete(root);
 }
 
 /* Wine's name and version, and what emulates its 32-bit half: times of x86 differ by it. */
@@ -548,17 +522,14 @@ enum status collect_describe_host(const struct collect_options *options, struct 
 enum status evidence_open(const struct collect_options *options, struct arena *keep,
                           struct evidence *out, struct fault *fault)
 {
-    const char *toolchain = path_join(keep, options->victims_folder, "toolchain.json");
-
     memset(out, 0, sizeof *out);
     out->options = options;
     out->symbols_lock = mutex_new();
-    if (out->symbols_lock == NULL || toolchain == NULL)
+    if (out->symbols_lock == NULL)
         return fault_no_memory(fault, "collector");
-    if (path_is_file(toolchain))
-        read_toolchain(toolchain, keep, out, fault);
-    return fault->code != ERR_NONE ? fault->code
-                                   : collect_describe_host(options, keep, &out->host, fault);
+    if (toolchain_read(options->victims_folder, keep, &out->toolchain, fault) != ERR_NONE)
+        return fault->code;
+    return collect_describe_host(options, keep, &out->host, fault);
 }
 
 void evidence_close(struct evidence *evidence)

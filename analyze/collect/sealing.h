@@ -3,20 +3,15 @@
 #define COLLECT_SEALING_H
 
 #include "collect/runner.h"
+#include "collect/toolchain.h"
 
 /* What cases share, and the lock for work that only one worker may do at a time. */
 struct evidence {
     const struct collect_options *options; /* with absolute folders */
     struct collect_host host;
-    const char *compiler;
-    struct named_version *flags; /* variant, flags */
-    uint32_t flags_count;
+    struct toolchain toolchain;
     struct mutex *symbols_lock; /* over the shared symbols folder */
 };
-
-/* The plugins that toolchain.json names, of the builds that have a program: paths in the victims'
- * folder, ending with NULL. NULL: none. */
-const char *const *collect_plugins(const char *victims_folder, struct arena *keep);
 
 /* Reads toolchain.json of the victims' folder, if there is one. */
 enum status evidence_open(const struct collect_options *options, struct arena *keep,

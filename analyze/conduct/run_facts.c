@@ -9,6 +9,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "collect/collect.h"
+#include "collect/toolchain.h"
 #include "model/command_line.h"
 #include "model/managed_samples.h"
 #include "study/lanes.h"
@@ -16,7 +17,7 @@
 /* This program's name among the tools of a run. */
 static const char own_name[] = "twinstack";
 
-enum { TOOLS_MAX = 8, GIT_LIMIT_MS = 10000, TOOLCHAIN_MAX_BYTES = 1 << 20 };
+enum { TOOLS_MAX = 8, GIT_LIMIT_MS = 10000, MANAGED_MAX_BYTES = 1 << 20 };
 
 /* First line of what a program prints, or NULL. */
 static const char *ask(const char *const *argv, struct arena *keep)
@@ -57,28 +58,18 @@ static const char *add_missing(const char *list, const char *victims_folder, con
 static const char *read_toolchain(const char *victims_folder, struct arena *keep,
                                   struct run_info *out)
 {
-    const char *missing = NULL;
-    char *text = NULL;
-    size_t bytes = 0;
-    cJSON *root = NULL;
-    const cJSON *row;
     struct fault ignored = FAULT_INIT;
-    const char *path = path_join(keep, victims_folder, "toolchain.json");
+    struct toolchain toolchain;
+    const char *missing = NULL;
 
-    if (path == NULL ||
-        file_read(path, TOOLCHAIN_MAX_BYTES, keep, &text, &bytes, &ignored) != ERR_NONE ||
-        json_parse(text, bytes, &root, &ignored) != ERR_NONE)
-        return NULL;
-    out->compiler = json_get_string(root, "compiler", keep, &ignored);
-    cJSON_ArrayForEach(row, json_get_object(root, "variants", &ignored))
-    {
-        if (!cJSON_IsString(row))
-            continue;
+    (void)toolchain_read(victims_folder, keep, &toolchain, &ignored);
+    out->compiler = toolchain.compiler;
+    for (uint32_t i = 0; i < toolchain.build_count; i++) {
+        const struct named_version *build = &toolchain.builds[i];
         out->flags = arena_printf(keep, "%s%s%s: %s", out->flags != NULL ? out->flags : "",
-                                  out->flags != NULL ? "; " : "", row->string, row->valuestring);
-        missing = add_missing(missing, victims_folder, row->string, keep);
+                                  out->flags != NULL ? "; " : "", build->name, build->version);
+        missing = add_missing(missing, victims_folder, build->name, keep);
     }
-    cJSON_Delete(root);
     return missing;
 }
 
@@ -151,7 +142,7 @@ static enum status read_managed(const char *victims_folder, struct arena *keep,
     memset(phases, 0, sizeof phases);
     const bool measured =
         path_stat(path, &size, &changed_ns) &&
-        file_read(path, TOOLCHAIN_MAX_BYTES, keep, &text, &bytes, &ignored) == ERR_NONE;
+        file_read(path, MANAGED_MAX_BYTES, keep, &text, &bytes, &ignored) == ERR_NONE;
     if (!measured && !path_is_file(victim))
         return ERR_NONE;
     text_utc_date(changed_ns / 1000000000U, day);

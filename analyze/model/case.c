@@ -105,33 +105,6 @@ static bool is_sha256(const char *text)
            strspn(text, "0123456789abcdef") == SHA256_DIGITS;
 }
 
-/* Reads "texts": ["a", ...]. If the member is missing, the list is an empty list. */
-static const char **read_texts(const cJSON *object, const char *key, uint32_t *count,
-                               struct arena *keep, struct fault *fault)
-{
-    const cJSON *list = json_get_array(object, key, fault);
-    const cJSON *item;
-    const int size = cJSON_GetArraySize(list);
-    const char **out = ARENA_ARRAY(keep, (size_t)size + 1, const char *);
-
-    *count = 0;
-    if (out == NULL) {
-        fault_set_lasting(fault, ERR_MEMORY, FAULT_NO_OFFSET, key, NULL);
-        return NULL;
-    }
-    cJSON_ArrayForEach(item, list)
-    {
-        if (!cJSON_IsString(item)) {
-            fault_set_lasting(fault, ERR_MALFORMED, FAULT_NO_OFFSET, key, "a list of texts");
-            return NULL;
-        }
-        out[*count] = arena_string(keep, item->valuestring);
-        if (out[(*count)++] == NULL)
-            fault_set_lasting(fault, ERR_MEMORY, FAULT_NO_OFFSET, key, NULL);
-    }
-    return out;
-}
-
 static void read_tools(const cJSON *root, struct arena *keep, struct crash_case *out,
                        struct fault *fault)
 {
@@ -211,19 +184,20 @@ static enum status read_document(const cJSON *root, struct arena *keep, struct c
     const cJSON *part = json_get_object(root, "expect", fault);
     out->expect.code = json_get_hex(part, "code", 0, fault);
     out->expect.exit_code = json_get_hex(part, "exit_code", 0, fault);
-    out->expect.hooks = hooks_read(part, "doors", fault);
+    out->expect.hooks = hooks_read(part, fault);
     out->expect.output = json_get_string(part, "output", keep, fault);
-    out->expect.subjects = read_texts(part, "subjects", &out->expect.subject_count, keep, fault);
+    out->expect.subjects =
+        json_get_texts(part, "subjects", keep, &out->expect.subject_count, fault);
 
     part = json_get_object(root, "got", fault);
     out->got.code = json_get_hex(part, "code", 0, fault);
     out->got.exit_code = json_get_hex(part, "exit_code", 0, fault);
-    out->got.hooks = hooks_read(part, "doors", fault);
+    out->got.hooks = hooks_read(part, fault);
     out->got.wall_ms = json_get_uint(part, "wall_ms", 0, fault);
     out->got.ended_by = case_ending_parse(json_get_string(part, "ended_by", keep, fault));
 
     part = json_get_object(root, "own", fault);
-    out->own.images = read_texts(part, "images", &out->own.image_count, keep, fault);
+    out->own.images = json_get_texts(part, "images", keep, &out->own.image_count, fault);
     out->own.source_root = json_get_string(part, "source_root", keep, fault);
 
     part = json_get_object(root, "host", fault);
@@ -371,7 +345,7 @@ static void write_outcome(struct json *j, const struct crash_case *c)
     json_key_object(j, "expect");
     write_code(j, "code", c->expect.code);
     write_code(j, "exit_code", c->expect.exit_code);
-    hooks_write(j, "doors", c->expect.hooks);
+    hooks_write(j, c->expect.hooks);
     if (c->expect.subject_count > 0)
         write_texts(j, "subjects", c->expect.subjects, c->expect.subject_count);
     if (c->expect.output != NULL)
@@ -381,7 +355,7 @@ static void write_outcome(struct json *j, const struct crash_case *c)
     json_key_object(j, "got");
     write_code(j, "code", c->got.code);
     write_code(j, "exit_code", c->got.exit_code);
-    hooks_write(j, "doors", c->got.hooks);
+    hooks_write(j, c->got.hooks);
     json_key_uint(j, "wall_ms", c->got.wall_ms);
     json_key_string(j, "ended_by", case_ending_name(c->got.ended_by));
     json_object_end(j);

@@ -12,6 +12,8 @@ static const char *const names[CASE_HOOK_COUNT] = {
     [CASE_HOOK_IMPORT] = "import",       [CASE_HOOK_OTHER] = "other",
 };
 
+static const char member[] = "doors"; /* the name in JSON, which does not change */
+
 const char *case_hook_name(enum case_hook hook)
 {
     return names[hook];
@@ -54,25 +56,25 @@ uint32_t hooks_parse(const char *list)
     return hooks;
 }
 
-void hooks_write(struct json *j, const char *key, uint32_t hooks)
+void hooks_write(struct json *j, uint32_t hooks)
 {
-    json_key_array(j, key);
+    json_key_array(j, member);
     for (int k = 0; k < CASE_HOOK_COUNT; k++)
         if ((hooks & HOOK_BIT(k)) != 0)
             json_string(j, names[k]);
     json_array_end(j);
 }
 
-uint32_t hooks_read(const cJSON *object, const char *key, struct fault *fault)
+uint32_t hooks_read(const cJSON *object, struct fault *fault)
 {
-    const cJSON *list = json_get_array(object, key, fault);
+    const cJSON *list = json_get_array(object, member, fault);
     const cJSON *item;
     uint32_t hooks = 0;
 
     cJSON_ArrayForEach(item, list)
     {
         if (!cJSON_IsString(item)) {
-            fault_set_lasting(fault, ERR_MALFORMED, FAULT_NO_OFFSET, key, "a list of texts");
+            fault_set_lasting(fault, ERR_MALFORMED, FAULT_NO_OFFSET, member, "a list of texts");
             return 0;
         }
         hooks |= find(item->valuestring, strlen(item->valuestring));

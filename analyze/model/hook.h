@@ -41,10 +41,10 @@ const char *hooks_text(uint32_t hooks, char out[HOOKS_TEXT_BYTES]);
 /* The set that a comma-separated list names; NULL is empty. */
 uint32_t hooks_parse(const char *list);
 
-/* The set as an array of names. */
-void hooks_write(struct json *j, const char *key, uint32_t hooks);
+/* The set as an array of names, the member "doors". */
+void hooks_write(struct json *j, uint32_t hooks);
 
 /* Reads such an array, which may be missing. Fails: ERR_MALFORMED not a list of texts. */
-uint32_t hooks_read(const cJSON *object, const char *key, struct fault *fault);
+uint32_t hooks_read(const cJSON *object, struct fault *fault);
 
 #endif

@@ -58,7 +58,7 @@ static void print_json(const struct list_options *o, const struct scenario *list
         json_hex_wide(&j, s->code, 8);
         json_key(&j, "exit_code");
         json_hex_wide(&j, s->exit_code, 8);
-        hooks_write(&j, "doors", s->hooks);
+        hooks_write(&j, s->hooks);
         json_key_bool(&j, "supported", s->unsupported == NULL);
         json_key_string(&j, "reason", s->unsupported);
         json_object_end(&j);
