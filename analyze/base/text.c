@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -176,6 +178,17 @@ void text_sha256(const void *data, size_t bytes, char out[65])
         out[2 * i + 1] = digits[digest[i] & 15];
     }
     out[64] = '\0';
+}
+
+void text_buffer_put(struct text_buffer *buffer, const char *text, size_t bytes)
+{
+    if (!ARRAY_ROOM(buffer->text, buffer->room, (uint64_t)buffer->bytes + bytes + 1)) {
+        buffer->failed = true;
+        return;
+    }
+    memcpy(buffer->text + buffer->bytes, text, bytes);
+    buffer->bytes += (uint32_t)bytes;
+    buffer->text[buffer->bytes] = '\0';
 }
 
 char *text_next_word(char **at)

@@ -48,6 +48,14 @@ void text_sha256(const void *data, size_t bytes, char out[65]);
 enum { TEXT_DATE_BYTES = 16 };
 void text_utc_date(uint64_t seconds, char out[TEXT_DATE_BYTES]);
 
+/* A growing text, empty when zeroed; free() its `text`, which a NUL ends once something was put. */
+struct text_buffer {
+    char *text;
+    uint32_t bytes, room;
+    bool failed; /* out of memory, or above 4 GiB: something is missing */
+};
+void text_buffer_put(struct text_buffer *buffer, const char *text, size_t bytes);
+
 /* Terminates the next word at *AT in place, returns it and moves *AT past it; NULL when no word is
  * left. */
 char *text_next_word(char **at);

@@ -164,11 +164,10 @@ enum { KNOWN_FUNCTIONS = 1 << 13 };
 
 struct signature_builder {
     const struct signature_rules *rules;
-    char *text; /* owned */
-    uint32_t bytes, room, kept;
-    uint32_t handlers; /* frames that may still be those of a handler; 0: none may be */
-    const char *last;  /* the name that was added last */
-    bool failed;
+    struct text_buffer text;
+    uint32_t kept;
+    uint32_t handlers;            /* frames that may still be those of a handler; 0: none may be */
+    const char *last;             /* the name that was added last */
     struct known_function *known; /* owned; KNOWN_FUNCTIONS of them, or NULL */
 };
 
@@ -186,25 +185,23 @@ void signature_builder_free(struct signature_builder *builder)
 {
     if (builder == NULL)
         return;
-    free(builder->text);
+    free(builder->text.text);
     free(builder->known);
     free(builder);
 }
 
-void signature_builder_start(struct signature_builder *builder)
-{
-    builder->bytes = 0;
-    builder->kept = 0;
-    builder->handlers = 0;
-    builder->last = NULL;
-    builder->failed = false;
-}
-
 static void forget(struct signature_builder *builder)
 {
-    builder->bytes = 0;
+    builder->text.bytes = 0;
     builder->kept = 0;
     builder->last = NULL;
+}
+
+void signature_builder_start(struct signature_builder *builder)
+{
+    forget(builder);
+    builder->handlers = 0;
+    builder->text.failed = false;
 }
 
 static uint32_t match_function(const struct signature_rules *rules, const struct frame *frame)
@@ -242,25 +239,11 @@ static enum action action_for(struct signature_builder *builder, const struct fr
     return frame->function != NULL ? ACTION_KEEP : ACTION_SKIP;
 }
 
-static void add_text(struct signature_builder *builder, const char *text)
-{
-    const size_t bytes = strlen(text);
-    char *wider =
-        array_reserve(builder->text, &builder->room, (uint64_t)builder->bytes + bytes + 1, 1);
-    if (wider == NULL) {
-        builder->failed = true;
-        return;
-    }
-    builder->text = wider;
-    memcpy(wider + builder->bytes, text, bytes + 1);
-    builder->bytes += (uint32_t)bytes;
-}
-
 bool signature_builder_add(struct signature_builder *builder, const struct frame *frame,
                            bool stable)
 {
     const bool is_full = builder->kept >= builder->rules->depth;
-    if (builder->failed || (is_full && builder->handlers == 0))
+    if (builder->text.failed || (is_full && builder->handlers == 0))
         return false;
     const enum action action = action_for(builder, frame, stable);
     const char *name = frame->function != NULL ? frame->function : frame->module_name;
@@ -277,17 +260,18 @@ bool signature_builder_add(struct signature_builder *builder, const struct frame
     if (builder->last != NULL && strcmp(builder->last, name) == 0)
         return true; /* a recursion becomes one word, however deep it is */
     if (builder->last != NULL)
-        add_text(builder, " | ");
-    add_text(builder, name);
+        text_buffer_put(&builder->text, " | ", 3);
+    text_buffer_put(&builder->text, name, strlen(name));
     builder->last = name;
     builder->kept += action == ACTION_KEEP;
-    return !builder->failed && (builder->kept < builder->rules->depth || builder->handlers > 0);
+    return !builder->text.failed &&
+           (builder->kept < builder->rules->depth || builder->handlers > 0);
 }
 
 const char *signature_builder_text(struct signature_builder *builder, bool *failed)
 {
-    *failed = builder->failed;
-    return builder->failed || builder->last == NULL ? NULL : builder->text;
+    *failed = builder->text.failed;
+    return *failed || builder->last == NULL ? NULL : builder->text.text;
 }
 
 const char *signature_of_none(const struct stack *stack, struct arena *keep)
@@ -314,6 +298,6 @@ const char *signature_of(const struct signature_rules *rules, const struct stack
     const char *text = signature_builder_text(&builder, &failed);
     if (!failed)
         text = text != NULL ? arena_string(keep, text) : signature_of_none(stack, keep);
-    free(builder.text);
+    free(builder.text.text);
     return text;
 }

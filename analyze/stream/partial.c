@@ -15,26 +15,13 @@ enum { FORM_VERSION = 1, ROW_BYTES_MIN = 6, HEAD_COLUMNS = 8, ROW_COLUMNS = 5 };
 
 /* ---- writing -------------------------------------------------------------------------- */
 
-static void put(struct partial_text *out, const char *text, size_t bytes)
-{
-    char *wider = array_reserve(out->text, &out->room, (uint64_t)out->bytes + bytes + 1, 1);
-    if (wider == NULL) {
-        out->failed = true;
-        return;
-    }
-    out->text = wider;
-    memcpy(wider + out->bytes, text, bytes);
-    out->bytes += (uint32_t)bytes;
-    wider[out->bytes] = '\0';
-}
-
-static void put_number(struct partial_text *out, uint64_t value)
+static void put_number(struct text_buffer *out, uint64_t value)
 {
     char text[24];
-    put(out, text, (size_t)snprintf(text, sizeof text, "%" PRIu64, value));
+    text_buffer_put(out, text, (size_t)snprintf(text, sizeof text, "%" PRIu64, value));
 }
 
-static void put_column(struct partial_text *out, const char *text, char end)
+static void put_column(struct text_buffer *out, const char *text, char end)
 {
     static const char plain[] = "\t\n\r\\", escaped[] = "tnr\\";
     const char *from = text_or_empty(text);
@@ -42,25 +29,25 @@ static void put_column(struct partial_text *out, const char *text, char end)
         const char *special = strchr(plain, *at);
         if (special == NULL && (unsigned char)*at >= 0x20)
             continue;
-        put(out, from, (size_t)(at - from));
+        text_buffer_put(out, from, (size_t)(at - from));
         if (special != NULL) {
-            put(out, "\\", 1);
-            put(out, &escaped[special - plain], 1);
+            text_buffer_put(out, "\\", 1);
+            text_buffer_put(out, &escaped[special - plain], 1);
         }
         from = at + 1;
     }
-    put(out, from, strlen(from));
-    put(out, &end, 1);
+    text_buffer_put(out, from, strlen(from));
+    text_buffer_put(out, &end, 1);
 }
 
-void partial_write_columns(struct partial_text *out, const struct partial *partial)
+void partial_write_columns(struct text_buffer *out, const struct partial *partial)
 {
     const uint64_t numbers[] = {FORM_VERSION, partial->count, partial->stacks, partial->floor,
                                 partial->bad};
-    put(out, mark, sizeof mark - 1);
+    text_buffer_put(out, mark, sizeof mark - 1);
     for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         put_number(out, numbers[i]);
-        put(out, "\t", 1);
+        text_buffer_put(out, "\t", 1);
     }
     put_column(out, partial->of, '\t');
     put_column(out, partial->hour, '\t');
@@ -68,9 +55,9 @@ void partial_write_columns(struct partial_text *out, const struct partial *parti
     for (uint32_t i = 0; i < partial->count; i++) {
         const struct signature_count *row = &partial->rows[i];
         put_number(out, row->count);
-        put(out, "\t", 1);
+        text_buffer_put(out, "\t", 1);
         put_number(out, row->error);
-        put(out, "\t", 1);
+        text_buffer_put(out, "\t", 1);
         put_column(out, row->first_seen, '\t');
         put_column(out, row->example, '\t');
         put_column(out, row->text, '\n');
@@ -90,18 +77,18 @@ static void put_known_string(struct json *j, const char *key, const char *text)
 }
 
 /* Moves the line that J holds to OUT. */
-static void put_line(struct partial_text *out, struct json *j)
+static void put_line(struct text_buffer *out, struct json *j)
 {
     json_object_end(j);
     json_newline(j);
     out->failed = out->failed || j->failed;
     if (!j->failed)
-        put(out, j->text, j->bytes);
+        text_buffer_put(out, j->text, j->bytes);
     j->bytes = 0;
     j->has_item[0] = false;
 }
 
-void partial_write_ndjson(struct partial_text *out, const struct partial *partial)
+void partial_write_ndjson(struct text_buffer *out, const struct partial *partial)
 {
     struct json j;
     json_to_text(&j, false);

@@ -20,6 +20,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "base/text.h"
 #include "model/stored.h"
 
 enum { PARTIAL_ROWS_MAX = 1 << 24 };
@@ -32,15 +33,8 @@ struct partial {
     uint32_t count;
 };
 
-/* A growing text; free() its `text`. */
-struct partial_text {
-    char *text;
-    uint32_t bytes, room;
-    bool failed; /* out of memory */
-};
-
-void partial_write_columns(struct partial_text *out, const struct partial *partial);
-void partial_write_ndjson(struct partial_text *out, const struct partial *partial);
+void partial_write_columns(struct text_buffer *out, const struct partial *partial);
+void partial_write_ndjson(struct text_buffer *out, const struct partial *partial);
 
 /* Reads the partial result at the start of TEXT, in either form, into KEEP. *USED: its length.
  * Fails: ERR_TRUNCATED rows are missing; ERR_MALFORMED; ERR_UNSUPPORTED another version; ERR_LIMIT;

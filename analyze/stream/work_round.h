@@ -15,8 +15,8 @@ struct round {
     struct queue_message *messages;
     bool *settled; /* or buried, or left to another worker */
     uint32_t count;
-    struct partial_text text; /* results that are not stored yet */
-    bool unsent;              /* the queue refused one: not the report's fault */
+    struct text_buffer text; /* results that are not stored yet */
+    bool unsent;             /* the queue refused one: not the report's fault */
 };
 
 typedef enum status round_fn(struct round *r, void *context, struct fault *fault);

@@ -323,7 +323,7 @@ bool signatures_write_partial(FILE *stream, const struct signature_list *list, u
                               .bad = list->bad,
                               .rows = list->items,
                               .count = list->count};
-    struct partial_text text = {NULL, 0, 0, false};
+    struct text_buffer text = {NULL, 0, 0, false};
     if (top < list->count) {
         partial.count = (uint32_t)top;
         if (list->items[top].count > partial.floor)

@@ -34,11 +34,10 @@ struct written_call {
 
 struct breakpad_writer {
     struct numbered files, origins;
-    char *text; /* owned */
-    uint32_t text_bytes, text_room;
+    struct text_buffer text;
     struct written_call *calls; /* owned: of the current function */
-    char *lines;                /* owned: its line records */
-    uint32_t call_count, call_room, lines_bytes, lines_room;
+    struct text_buffer lines;   /* its line records */
+    uint32_t call_count, call_room;
     struct open_call open[SYMBOL_FRAMES_MAX];
     uint32_t open_count;
     const char *line_file;
@@ -91,22 +90,6 @@ static uint32_t number_of(struct breakpad_writer *w, struct numbered *list, cons
     }
 }
 
-static void put_bytes(struct breakpad_writer *w, char **to, uint32_t *bytes, uint32_t *room,
-                      const char *text, size_t size)
-{
-    char *wider = array_reserve(*to, room, (uint64_t)*bytes + size + 1, 1);
-    if (wider == NULL) {
-        w->failed = true;
-        return;
-    }
-    *to = wider;
-    memcpy(*to + *bytes, text, size);
-    *bytes += (uint32_t)size;
-}
-
-#define PUT(w, list, text, size)                                                                   \
-    put_bytes(w, &(w)->list, &(w)->list##_bytes, &(w)->list##_room, text, size)
-
 void breakpad_put(struct breakpad_writer *w, const char *format, ...)
 {
     char text[128];
@@ -115,7 +98,7 @@ void breakpad_put(struct breakpad_writer *w, const char *format, ...)
     const int bytes = vsnprintf(text, sizeof text, format, list);
     va_end(list);
     if (bytes > 0 && (size_t)bytes < sizeof text)
-        PUT(w, text, text, (size_t)bytes);
+        text_buffer_put(&w->text, text, (size_t)bytes);
 }
 
 static const char *text_or(const char *text, const char *other)
@@ -180,7 +163,7 @@ static void close_line(struct breakpad_writer *w, uint32_t end_rva)
     const int bytes =
         snprintf(text, sizeof text, "%" PRIx32 " %" PRIx32 " %" PRIu32 " %" PRIu32 "\n",
                  w->line_start, end_rva - w->line_start, w->line, file);
-    PUT(w, lines, text, (size_t)bytes);
+    text_buffer_put(&w->lines, text, (size_t)bytes);
 }
 
 /* Continues the open calls that match, closes the others and opens new ones. */
@@ -220,18 +203,18 @@ struct breakpad_writer *breakpad_writer_new(void)
 
 void breakpad_text(struct breakpad_writer *w, const char *text)
 {
-    PUT(w, text, text, strlen(text));
+    text_buffer_put(&w->text, text, strlen(text));
 }
 
 bool breakpad_failed(const struct breakpad_writer *w)
 {
-    return w->failed;
+    return w->failed || w->text.failed || w->lines.failed;
 }
 
 void breakpad_function_begin(struct breakpad_writer *w)
 {
     w->call_count = 0;
-    w->lines_bytes = 0;
+    w->lines.bytes = 0;
     w->open_count = 0;
     w->line = 0;
     w->line_file = NULL;
@@ -247,8 +230,8 @@ void breakpad_function_end(struct breakpad_writer *w, uint32_t rva, uint32_t byt
     breakpad_text(w, name);
     breakpad_text(w, "\n");
     put_calls(w);
-    if (w->lines_bytes > 0)
-        PUT(w, text, w->lines, w->lines_bytes);
+    if (w->lines.bytes > 0)
+        text_buffer_put(&w->text, w->lines.text, w->lines.bytes);
 }
 
 void breakpad_public(struct breakpad_writer *w, uint32_t rva, const char *name)
@@ -271,8 +254,8 @@ void breakpad_writer_print(const struct breakpad_writer *w, const struct breakpa
         (void)fprintf(out, "FILE %" PRIu32 " %s\n", i, w->files.texts[i]);
     for (uint32_t i = 0; i < w->origins.count; i++)
         (void)fprintf(out, "INLINE_ORIGIN %" PRIu32 " %s\n", i, w->origins.texts[i]);
-    if (w->text_bytes > 0)
-        (void)fwrite(w->text, 1, w->text_bytes, out);
+    if (w->text.bytes > 0)
+        (void)fwrite(w->text.text, 1, w->text.bytes, out);
 }
 
 void breakpad_writer_close(struct breakpad_writer *w)
@@ -283,8 +266,8 @@ void breakpad_writer_close(struct breakpad_writer *w)
     free(w->files.slots);
     free(w->origins.texts);
     free(w->origins.slots);
-    free(w->text);
+    free(w->text.text);
     free(w->calls);
-    free(w->lines);
+    free(w->lines.text);
     free(w);
 }

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     arena_init(&keep, (size_t)1 << 26);
     if (partial_read((const char *)data, size, &keep, &partial, &used, &fault) == ERR_NONE) {
-        struct partial_text text = {NULL, 0, 0, false};
+        struct text_buffer text = {NULL, 0, 0, false};
         signature_tally_join(&tally, partial.stacks, partial.floor);
         for (uint32_t i = 0; i < partial.count && fault.code == ERR_NONE; i++)
             (void)signature_tally_join_row(&tally, &partial.rows[i], &fault);

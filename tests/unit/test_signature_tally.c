@@ -95,7 +95,7 @@ static void join(struct signature_tally *tally, const struct partial *p)
 /* Writes P and reads it back, as when two programs exchange a file. */
 static struct partial carried(const struct partial *p, bool as_json, struct arena *keep)
 {
-    struct partial_text text = {NULL, 0, 0, false};
+    struct text_buffer text = {NULL, 0, 0, false};
     struct partial back;
     struct fault fault = FAULT_INIT;
     size_t used = 0;
@@ -166,13 +166,13 @@ TEST(sums_depend_neither_on_order_nor_on_grouping)
         test_row(rows[i].name);
         make_parts(rows[i].limit, truth, parts, &keep);
         const struct partial first = sum(parts, &random, &keep);
-        struct partial_text text = {NULL, 0, 0, false};
+        struct text_buffer text = {NULL, 0, 0, false};
         partial_write_columns(&text, &first);
         for (int round = 0; round < 50; round++) {
             struct arena work;
             arena_init(&work, 0);
             const struct partial again = sum(parts, &random, &work);
-            struct partial_text other = {NULL, 0, 0, false};
+            struct text_buffer other = {NULL, 0, 0, false};
             partial_write_columns(&other, &again);
             CHECK_STR(other.text, text.text);
             free(other.text);
@@ -232,7 +232,7 @@ TEST(a_partial_result_comes_back_as_it_was)
 TEST(every_truncation_of_a_partial_result_is_one)
 {
     for (int as_json = 0; as_json <= 1; as_json++) {
-        struct partial_text text = {NULL, 0, 0, false};
+        struct text_buffer text = {NULL, 0, 0, false};
         (as_json ? partial_write_ndjson : partial_write_columns)(&text, &good);
         for (uint32_t bytes = 0; bytes < text.bytes; bytes++) {
             struct fault fault = FAULT_INIT;

@@ -99,7 +99,7 @@ static char *written(struct signature_tally *tally, uint64_t bad)
     struct fault fault = FAULT_INIT;
     struct partial p = {.stacks = tally->stacks, .bad = bad};
     struct signature_count *rows = NULL;
-    struct partial_text text = {NULL, 0, 0, false};
+    struct text_buffer text = {NULL, 0, 0, false};
     struct arena keep;
     arena_init(&keep, 0);
     REQUIRE(signature_tally_rank(tally, UINT32_MAX, &keep, &rows, &p.count, &p.floor, &fault) ==
