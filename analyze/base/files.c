@@ -101,6 +101,14 @@ enum status file_write(const char *path, const void *data, size_t bytes, struct 
     return file_write_parts(path, &whole, 1, fault);
 }
 
+enum status file_write_stream(const char *path, FILE *stream, struct fault *fault)
+{
+    const struct file_part whole = {.stream = stream};
+    if (fseek(stream, 0, SEEK_SET) != 0)
+        return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
+    return file_write_parts(path, &whole, 1, fault);
+}
+
 uint64_t memory_peak_beyond(uint64_t held_bytes)
 {
     const uint64_t peak = memory_peak_bytes(); /* the system's figure is approximate */

@@ -63,6 +63,8 @@ struct file_part {
 };
 enum status file_write_parts(const char *path, const struct file_part *parts, size_t count,
                              struct fault *fault);
+/* The same for all that STREAM, a temporary file, has. */
+enum status file_write_stream(const char *path, FILE *stream, struct fault *fault);
 
 /* Renames a file; an existing TO is replaced, and no reader ever sees half of either. Both are on
  * one file system. Fails: ERR_ABSENT, ERR_IO. */

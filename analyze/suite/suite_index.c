@@ -47,11 +47,7 @@ enum status suite_index_write(const cJSON *index, const char *path, struct fault
         return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
     put_tree(stream, index, 0);
     (void)fputc('\n', stream);
-    const struct file_part whole = {.stream = stream};
-    if (fseek(stream, 0, SEEK_SET) != 0)
-        (void)fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "suite.json");
-    else
-        (void)file_write_parts(path, &whole, 1, fault);
+    (void)file_write_stream(path, stream, fault);
     (void)fclose(stream);
     return fault->code;
 }

@@ -306,7 +306,6 @@ enum status suite_make_moment(struct suite_maker *m, const char *draft,
 static enum status write_list(struct suite_maker *m, struct group *group, struct fault *fault)
 {
     const char *path = path_join(m->keep, m->request.out, group->list);
-    const struct file_part whole = {.stream = group->lines};
     if (path == NULL)
         return fault_no_memory(fault, "suite");
     if (path_is_file(path)) {
@@ -315,9 +314,7 @@ static enum status write_list(struct suite_maker *m, struct group *group, struct
         fault_set_path(fault, path);
         return fault->code;
     }
-    if (fseek(group->lines, 0, SEEK_SET) != 0)
-        return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
-    return file_write_parts(path, &whole, 1, fault);
+    return file_write_stream(path, group->lines, fault);
 }
 
 enum status suite_make_finish(struct suite_maker *m, struct suite_made_counts *counts,

@@ -74,13 +74,8 @@ enum status stored_write(const char *path, stored_write_fn *write, const void *c
     FILE *stream = tmpfile();
     if (stream == NULL)
         return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "temporary file");
-    if (write(context, stream, fault) == ERR_NONE) {
-        const struct file_part whole = {.stream = stream};
-        if (fseek(stream, 0, SEEK_SET) != 0)
-            (void)fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "report");
-        else
-            (void)file_write_parts(path, &whole, 1, fault);
-    }
+    if (write(context, stream, fault) == ERR_NONE)
+        (void)file_write_stream(path, stream, fault);
     (void)fclose(stream);
     return fault->code;
 }

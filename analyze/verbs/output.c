@@ -44,16 +44,11 @@ bool output_to(const char *path)
 int output_end(int code)
 {
     struct fault fault = FAULT_INIT;
-    const struct file_part whole = {.stream = collected};
     if (collected == NULL || wanted == NULL)
         return code;
     if (fseek(collected, 0, SEEK_END) != 0 || (ftell(collected) == 0 && code != EXIT_GOOD))
         return code;
-    if (fseek(collected, 0, SEEK_SET) != 0)
-        (void)fault_set(&fault, ERR_IO, FAULT_NO_OFFSET, "standard output");
-    else
-        (void)file_write_parts(wanted, &whole, 1, &fault);
-    if (fault.code == ERR_NONE)
+    if (file_write_stream(wanted, collected, &fault) == ERR_NONE)
         return code;
     log_fault(&fault);
     return EXIT_INPUT;
