@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/limits.h"
+#include "base/slots.h"
 #include "stacks/stack_raw.h"
 #include "stream/count_modules.h"
 
@@ -22,8 +23,7 @@ struct stated_line {
 struct stated_modules {
     struct stated_line *lines;
     uint32_t count, room;
-    uint32_t *slots; /* by the name's hash: 1 + index */
-    uint32_t slot_count;
+    struct slots slots; /* by the name's hash */
     uint64_t hash;
 };
 
@@ -39,7 +39,7 @@ void stated_modules_free(struct stated_modules *modules)
     for (uint32_t i = 0; i < modules->count; i++)
         free(modules->lines[i].text);
     free(modules->lines);
-    free(modules->slots);
+    free(modules->slots.at);
     free(modules);
 }
 
@@ -67,36 +67,18 @@ static void find_name(const char *line, size_t bytes, uint32_t *name, uint32_t *
     *name_bytes = (uint32_t)(stop - line - (ptrdiff_t)start);
 }
 
-static uint32_t slot_of(const struct stated_modules *modules, const char *name, size_t bytes)
+/* The slot of the module NAME, or the free one where it belongs. */
+static struct slot *slot_of(const struct stated_modules *modules, const char *name, size_t bytes,
+                            uint32_t hash)
 {
-    uint32_t slot = hash_fold(hash_bytes(HASH_START, name, bytes)) & (modules->slot_count - 1);
-    for (; modules->slots[slot] != 0; slot = (slot + 1) & (modules->slot_count - 1)) {
-        const struct stated_line *line = &modules->lines[modules->slots[slot] - 1];
+    uint32_t at = hash;
+    struct slot *slot;
+    while ((slot = slots_next(&modules->slots, hash, &at))->row != 0) {
+        const struct stated_line *line = &modules->lines[slot->row - 1];
         if (line->name_bytes == bytes && memcmp(line->text + line->name, name, bytes) == 0)
             break;
     }
     return slot;
-}
-
-static bool grow(struct stated_modules *modules)
-{
-    struct stated_line *lines =
-        array_reserve(modules->lines, &modules->room, (uint64_t)modules->count + 1, sizeof *lines);
-    if (lines == NULL)
-        return false;
-    modules->lines = lines;
-    if (modules->count < modules->slot_count / 2)
-        return true;
-    const uint32_t wanted = modules->slot_count == 0 ? SLOTS_FIRST : modules->slot_count * 2;
-    uint32_t *wider = calloc(wanted, sizeof *wider);
-    if (wider == NULL)
-        return false;
-    free(modules->slots);
-    modules->slots = wider;
-    modules->slot_count = wanted;
-    for (uint32_t i = 0; i < modules->count; i++)
-        wider[slot_of(modules, lines[i].text + lines[i].name, lines[i].name_bytes)] = i + 1;
-    return true;
 }
 
 static bool add_line(struct stated_modules *modules, const char *text, size_t bytes)
@@ -104,13 +86,15 @@ static bool add_line(struct stated_modules *modules, const char *text, size_t by
     struct stated_line line = {.bytes = (uint32_t)bytes + 1};
     find_name(text, bytes, &line.name, &line.name_bytes);
     line.hash = hash_bytes(HASH_START, text, bytes);
-    if (!grow(modules))
+    if (!ARRAY_ROOM(modules->lines, modules->room, (uint64_t)modules->count + 1) ||
+        !slots_reserve(&modules->slots, SLOTS_FIRST))
         return false;
-    const uint32_t slot = slot_of(modules, text + line.name, line.name_bytes);
-    const bool known = modules->slots[slot] != 0;
+    const uint32_t hash = hash_fold(hash_bytes(HASH_START, text + line.name, line.name_bytes));
+    struct slot *slot = slot_of(modules, text + line.name, line.name_bytes, hash);
+    const bool known = slot->row != 0;
     if (!known && modules->count == LINES_MAX)
         return true; /* the reader of the frames ignores further modules too */
-    struct stated_line *to = &modules->lines[known ? modules->slots[slot] - 1 : modules->count];
+    struct stated_line *to = &modules->lines[known ? slot->row - 1 : modules->count];
     if (known && to->bytes == line.bytes && memcmp(to->text, text, bytes) == 0)
         return true;
     line.text = malloc(bytes + 1);
@@ -122,7 +106,7 @@ static bool add_line(struct stated_modules *modules, const char *text, size_t by
         modules->hash ^= to->hash;
         free(to->text);
     } else {
-        modules->slots[slot] = ++modules->count;
+        slots_take(&modules->slots, slot, hash, ++modules->count);
     }
     *to = line;
     modules->hash ^= line.hash;

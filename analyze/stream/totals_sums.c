@@ -20,41 +20,14 @@ void totals_sums_free(struct totals_sums *sums)
 {
     arena_free(&sums->keep);
     free(sums->rows);
-    free(sums->slots);
+    free(sums->slots.at);
 }
 
 void totals_sums_clear(struct totals_sums *sums)
 {
     arena_reset(&sums->keep);
     sums->count = 0;
-    if (sums->slots != NULL)
-        memset(sums->slots, 0, sums->slot_count * sizeof *sums->slots);
-}
-
-/* Makes sure that one more row fits. */
-static bool reserve(struct totals_sums *sums)
-{
-    struct totals_sum *rows =
-        array_reserve(sums->rows, &sums->room, sums->count + UINT64_C(1), sizeof *rows);
-    if (rows == NULL)
-        return false;
-    sums->rows = rows;
-    if (sums->count < sums->slot_count / 2)
-        return true;
-    const uint32_t wanted = sums->slot_count > 0 ? sums->slot_count * 2 : SLOTS_FIRST;
-    uint32_t *slots = wanted > 0 ? calloc(wanted, sizeof *slots) : NULL;
-    if (slots == NULL)
-        return false;
-    for (uint32_t i = 0; i < sums->count; i++) {
-        uint32_t at = hash_fold(rows[i].hash) & (wanted - 1);
-        while (slots[at] != 0)
-            at = (at + 1) & (wanted - 1);
-        slots[at] = i + 1;
-    }
-    free(sums->slots);
-    sums->slots = slots;
-    sums->slot_count = wanted;
-    return true;
+    slots_clear(&sums->slots);
 }
 
 static bool same(const char *a, const char *b)
@@ -65,12 +38,14 @@ static bool same(const char *a, const char *b)
 /* The row with the key of KEY; a new one has a copy of its text. NULL: out of memory. */
 static struct totals_sum *find(struct totals_sums *sums, const struct totals_sum *key)
 {
-    if (!reserve(sums))
+    const uint32_t hash = hash_fold(key->hash);
+    uint32_t at = hash;
+    struct slot *slot;
+    if (!ARRAY_ROOM(sums->rows, sums->room, sums->count + UINT64_C(1)) ||
+        !slots_reserve(&sums->slots, SLOTS_FIRST))
         return NULL;
-    const uint32_t mask = sums->slot_count - 1;
-    uint32_t at = hash_fold(key->hash) & mask;
-    for (; sums->slots[at] != 0; at = (at + 1) & mask) {
-        struct totals_sum *row = &sums->rows[sums->slots[at] - 1];
+    while ((slot = slots_next(&sums->slots, hash, &at))->row != 0) {
+        struct totals_sum *row = &sums->rows[slot->row - 1];
         if (row->hash == key->hash && same(row->text, key->text) && same(row->hour, key->hour) &&
             same(row->version, key->version))
             return row;
@@ -80,7 +55,7 @@ static struct totals_sum *find(struct totals_sums *sums, const struct totals_sum
     row->text = arena_string(&sums->keep, key->text);
     if (row->text == NULL)
         return NULL;
-    sums->slots[at] = ++sums->count;
+    slots_take(&sums->slots, slot, hash, ++sums->count);
     return row;
 }
 

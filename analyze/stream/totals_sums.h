@@ -6,6 +6,7 @@
 #ifndef STREAM_TOTALS_SUMS_H
 #define STREAM_TOTALS_SUMS_H
 
+#include "base/slots.h"
 #include "stream/partial.h"
 
 enum { TOTALS_SUMS_BYTES = 64 << 20 }; /* of texts; then they should be written and cleared */
@@ -21,8 +22,7 @@ struct totals_sums {
     struct arena keep; /* of the texts */
     struct totals_sum *rows;
     uint32_t count, room;
-    uint32_t *slots; /* by hash: 1 + index, 0: free; at most half full */
-    uint32_t slot_count;
+    struct slots slots; /* by hash */
 };
 
 void totals_sums_init(struct totals_sums *sums);

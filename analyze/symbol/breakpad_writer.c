@@ -10,14 +10,14 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/slots.h"
 #include "base/text.h"
 
 /* Texts with numbers, each once. */
 struct numbered {
     const char **texts; /* by number; they live as long as the lookup that gave them */
     uint32_t count, room;
-    uint32_t *slots; /* number + 1, open addressing by hash; 0: free */
-    uint32_t slot_count;
+    struct slots slots;
 };
 
 /* An inlined call that may continue in the next segment. */
@@ -45,49 +45,23 @@ struct breakpad_writer {
     bool failed;
 };
 
-static bool grow_slots(struct numbered *list)
-{
-    const uint32_t count = list->slot_count != 0 ? list->slot_count * 2 : 1024;
-    uint32_t *slots = calloc(count, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    for (uint32_t i = 0; i < list->count; i++) {
-        uint32_t at = hash_fold(hash_text(HASH_START, list->texts[i]));
-        while (slots[at & (count - 1)] != 0)
-            at++;
-        slots[at & (count - 1)] = i + 1;
-    }
-    free(list->slots);
-    list->slots = slots;
-    list->slot_count = count;
-    return true;
-}
-
 /* The number of TEXT; a new one if TEXT is new. */
 static uint32_t number_of(struct breakpad_writer *w, struct numbered *list, const char *text)
 {
-    if (list->count * 2 >= list->slot_count && !grow_slots(list)) {
+    const uint32_t hash = hash_fold(hash_text(HASH_START, text));
+    uint32_t at = hash;
+    struct slot *slot;
+    if (!ARRAY_ROOM(list->texts, list->room, (uint64_t)list->count + 1) ||
+        !slots_reserve(&list->slots, 1024)) {
         w->failed = true;
         return 0;
     }
-    uint32_t at = hash_fold(hash_text(HASH_START, text));
-    for (;; at++) {
-        uint32_t *slot = &list->slots[at & (list->slot_count - 1)];
-        if (*slot != 0 && strcmp(list->texts[*slot - 1], text) == 0)
-            return *slot - 1;
-        if (*slot != 0)
-            continue;
-        const char **texts =
-            array_reserve(list->texts, &list->room, (uint64_t)list->count + 1, sizeof *texts);
-        if (texts == NULL) {
-            w->failed = true;
-            return 0;
-        }
-        list->texts = texts;
-        list->texts[list->count++] = text;
-        *slot = list->count;
-        return list->count - 1;
-    }
+    while ((slot = slots_next(&list->slots, hash, &at))->row != 0)
+        if (strcmp(list->texts[slot->row - 1], text) == 0)
+            return slot->row - 1;
+    list->texts[list->count++] = text;
+    slots_take(&list->slots, slot, hash, list->count);
+    return list->count - 1;
 }
 
 void breakpad_put(struct breakpad_writer *w, const char *format, ...)
@@ -263,9 +237,9 @@ void breakpad_writer_close(struct breakpad_writer *w)
     if (w == NULL)
         return;
     free(w->files.texts);
-    free(w->files.slots);
+    free(w->files.slots.at);
     free(w->origins.texts);
-    free(w->origins.slots);
+    free(w->origins.slots.at);
     free(w->text.text);
     free(w->calls);
     free(w->lines.text);

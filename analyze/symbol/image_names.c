@@ -318,6 +318,7 @@ void symbol_object_close(struct symbol_object *object)
         file_unmap(&object->maps[i]);
     free(object->maps);
     free(object->readable);
+    free(object->by_linker.at);
     arena_free(&object->arena);
     free(object);
 }

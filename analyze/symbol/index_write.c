@@ -39,7 +39,7 @@ void index_tables_open(struct index_tables *tables, const struct piece_worker *w
 void index_tables_close(struct index_tables *tables)
 {
     for (uint32_t i = 0; i < tables->count; i++) {
-        free(tables->shares[i].slots);
+        free(tables->shares[i].slots.at);
         free(tables->strings[i].at);
         free(tables->slots[i].at);
         free(tables->slots[i].hints);
@@ -68,44 +68,21 @@ static const struct index_text *text_of(const struct index_tables *tables, uint3
     return &texts[number & ((1U << TEXT_WORKER_SHIFT) - 1)];
 }
 
-static bool grow_slots(struct index_share *share)
-{
-    const uint32_t count = share->slot_count != 0 ? share->slot_count * 2 : 4096;
-    struct string_slot *slots = calloc(count, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    for (uint32_t i = 0; i < share->slot_count; i++) {
-        if (share->slots[i].text == 0)
-            continue;
-        uint32_t at = share->slots[i].hash;
-        while (slots[at & (count - 1)].text != 0)
-            at++;
-        slots[at & (count - 1)] = share->slots[i];
-    }
-    free(share->slots);
-    share->slots = slots;
-    share->slot_count = count;
-    return true;
-}
-
 /* Gives TEXT, whose number is NUMBER, the number of the first text that is equal. */
 static bool find_equal(const struct index_tables *tables, struct index_share *share,
                        struct index_text *text, uint32_t number)
 {
-    if (share->used * 2 >= share->slot_count && !grow_slots(share))
+    uint32_t at = text->hash;
+    struct slot *slot;
+    if (!slots_reserve(&share->slots, 4096))
         return false;
-    struct string_slot *slot;
-    for (uint32_t at = text->hash;; at++) {
-        slot = &share->slots[at & (share->slot_count - 1)];
-        if (slot->text == 0)
-            break;
-        text->offset = slot->text;
-        if (slot->hash == text->hash && strcmp(text_of(tables, slot->text)->at, text->at) == 0)
+    while ((slot = slots_next(&share->slots, text->hash, &at))->row != 0)
+        if (strcmp(text_of(tables, slot->row)->at, text->at) == 0) {
+            text->offset = slot->row;
             return true;
-    }
+        }
     text->offset = number;
-    *slot = (struct string_slot){text->hash, number};
-    share->used++;
+    slots_take(&share->slots, slot, text->hash, number);
     return true;
 }
 
@@ -113,8 +90,8 @@ static bool find_equal(const struct index_tables *tables, struct index_share *sh
 static void expect_text(const struct index_share *share, const struct index_text *text)
 {
     PREFETCH(text->at);
-    if (share->slot_count != 0)
-        PREFETCH(&share->slots[text->hash & (share->slot_count - 1)]);
+    if (share->slots.count != 0)
+        PREFETCH(&share->slots.at[text->hash & (share->slots.count - 1)]);
 }
 
 void index_tables_equal(struct index_tables *tables, uint32_t number)

@@ -7,20 +7,15 @@
 #define SYMBOL_INDEX_WRITE_H
 
 #include "base/files.h"
+#include "base/slots.h"
 #include "symbol/index_layout.h"
 #include "symbol/index_pack.h"
 #include "symbol/symbol_index.h"
 
 enum { INDEX_SHARES_MAX = 16 };
 
-struct string_slot {
-    uint32_t hash;
-    uint32_t text; /* its number among all workers; 0: free */
-};
-
-struct index_share {           /* of the texts */
-    struct string_slot *slots; /* open addressing, by hash */
-    uint32_t slot_count, used;
+struct index_share {    /* of the texts */
+    struct slots slots; /* rows: numbers of texts among those of all workers */
     bool failed;
 };
 

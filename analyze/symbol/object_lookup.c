@@ -220,26 +220,6 @@ void symbol_object_at(struct symbol_object *object, uint32_t offset, struct obje
         out->from = from;
 }
 
-static bool grow_names(struct symbol_object *object)
-{
-    const uint32_t room = object->readable_room != 0 ? object->readable_room * 2 : 256;
-    struct readable_name *wider = calloc(room, sizeof *wider);
-    if (wider == NULL)
-        return false;
-    for (uint32_t i = 0; i < object->readable_room; i++) {
-        if (object->readable[i].linker == NULL)
-            continue;
-        uintptr_t at = (uintptr_t)object->readable[i].linker * 0x9e3779b1u >> 8;
-        while (wider[at & (room - 1)].linker != NULL)
-            at++;
-        wider[at & (room - 1)] = object->readable[i];
-    }
-    free(object->readable);
-    object->readable = wider;
-    object->readable_room = room;
-    return true;
-}
-
 static bool is_x86_pe(const struct symbol_object *object)
 {
     return object->image.kind == OBJECT_PE && object->image.as.pe.machine == PE_MACHINE_X86;
@@ -262,22 +242,25 @@ static const char *readable_name(struct symbol_object *object, const char *name,
     const bool x86 = is_x86_pe(object) && (origin == OF_TABLE || has_wrapped_mangling(name));
     char text[UNDECORATED_BYTES];
 
-    if (object->readable_count * 2 >= object->readable_room && !grow_names(object))
+    const uint32_t hash = (uint32_t)((uintptr_t)name * 0x9e3779b1u >> 8);
+    uint32_t at = hash;
+    struct slot *slot;
+    if (!ARRAY_ROOM(object->readable, object->readable_room,
+                    (uint64_t)object->readable_count + 1) ||
+        !slots_reserve(&object->by_linker, 256))
         return name;
-    uintptr_t at = (uintptr_t)name * 0x9e3779b1u >> 8;
-    while (object->readable[at & (object->readable_room - 1)].linker != NULL &&
-           object->readable[at & (object->readable_room - 1)].linker != name)
-        at++;
-    struct readable_name *known = &object->readable[at & (object->readable_room - 1)];
-    if (known->linker == NULL) {
-        const size_t bytes = origin == OF_ADA && object->names != NAMES_DECORATED
-                                 ? undecorate_ada(name, text, sizeof text)
-                                 : undecorate(name, object->names, x86, text, sizeof text);
-        const char *copy = bytes > 0 ? arena_text(&object->arena, text, bytes) : NULL;
-        *known = (struct readable_name){name, copy != NULL ? copy : name};
-        object->readable_count++;
-    }
-    return known->readable;
+    while ((slot = slots_next(&object->by_linker, hash, &at))->row != 0)
+        if (object->readable[slot->row - 1].linker == name)
+            return object->readable[slot->row - 1].readable;
+    const size_t bytes = origin == OF_ADA && object->names != NAMES_DECORATED
+                             ? undecorate_ada(name, text, sizeof text)
+                             : undecorate(name, object->names, x86, text, sizeof text);
+    const char *copy = bytes > 0 ? arena_text(&object->arena, text, bytes) : NULL;
+    if (copy == NULL)
+        copy = name;
+    object->readable[object->readable_count++] = (struct readable_name){name, copy};
+    slots_take(&object->by_linker, slot, hash, object->readable_count);
+    return copy;
 }
 
 /* The readable name of a scope of DWARF; NULL: it has no name. */

@@ -45,7 +45,9 @@ void pdb_names_close(struct pdb_names *names)
     arena_free(&names->keep);
     arena_free(&names->scratch);
     free(names->slots);
+    free(names->by_name.at);
     names->slots = NULL;
+    names->by_name.at = NULL;
 }
 
 static struct name_slot *find_slot(struct name_slot *slots, uint32_t count, uint64_t key)
@@ -408,25 +410,19 @@ static bool export_of(struct pdb_names *names, uint32_t module_index, uint32_t i
 static bool module_named(struct pdb_names *names, const char *name, uint32_t *out)
 {
     struct pdb_module module;
-    if (names->modules_by_name == NULL) {
-        uint32_t count = 64;
-        while (count < 2 * (uint64_t)names->pdb->module_count)
-            count *= 2;
-        names->modules_by_name = ARENA_ARRAY(&names->keep, count, uint32_t);
-        if (names->modules_by_name == NULL)
+    uint32_t at, hash;
+    struct slot *slot;
+    for (; pdb_module_info(names->pdb, names->named, &module); names->named++) {
+        at = hash = hash_fold(hash_text_nocase(HASH_START, module.name));
+        if (!slots_reserve(&names->by_name, 64))
             return false;
-        names->modules_by_name_count = count;
-        for (uint32_t i = 0; pdb_module_info(names->pdb, i, &module); i++) {
-            uint32_t at = hash_fold(hash_text_nocase(HASH_START, module.name)) & (count - 1);
-            while (names->modules_by_name[at] != 0)
-                at = (at + 1) & (count - 1);
-            names->modules_by_name[at] = i + 1;
-        }
+        while ((slot = slots_next(&names->by_name, hash, &at))->row != 0)
+            continue;
+        slots_take(&names->by_name, slot, hash, names->named + 1);
     }
-    const uint32_t mask = names->modules_by_name_count - 1;
-    for (uint32_t at = hash_fold(hash_text_nocase(HASH_START, name)) & mask;
-         names->modules_by_name[at] != 0; at = (at + 1) & mask) {
-        *out = names->modules_by_name[at] - 1;
+    at = hash = hash_fold(hash_text_nocase(HASH_START, name));
+    while (names->named > 0 && (slot = slots_next(&names->by_name, hash, &at))->row != 0) {
+        *out = slot->row - 1;
         if (pdb_module_info(names->pdb, *out, &module) && text_equal_nocase(module.name, name))
             return true;
     }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/slots.h"
 #include "format/pdb/types.h"
 #include "symbol/pdb_unit.h"
 #include "symbol/undecorate.h"
@@ -22,8 +23,8 @@ struct pdb_names {
     struct arena keep, scratch;
     struct name_slot *slots; /* open addressing, by key */
     uint32_t slot_count, used;
-    uint32_t *modules_by_name; /* index + 1; made when the first cross-module id is met */
-    uint32_t modules_by_name_count;
+    struct slots by_name; /* modules; made when the first cross-module id is met */
+    uint32_t named;       /* how many of them are in it */
 };
 
 void pdb_names_open(const struct pdb *pdb, enum symbol_names spelling, struct pdb_names *out);

@@ -8,6 +8,7 @@
 #define SYMBOL_SYMBOL_OBJECT_H
 
 #include "base/files.h"
+#include "base/slots.h"
 #include "symbol/image_names.h"
 
 enum {
@@ -54,8 +55,9 @@ struct symbol_object {
     uint32_t start_count;
     uint32_t
         function_rows; /* of x64 images: rows of the function table; 0: none, or not in order */
-    struct readable_name *readable; /* owned: open table of names by their address */
+    struct readable_name *readable; /* owned */
     uint32_t readable_count, readable_room;
+    struct slots by_linker; /* of them, by the address of the linker's name */
     struct scope_name {
         const struct dwarf_scope *scope;
         const char *name;
