@@ -111,6 +111,7 @@ struct trend_point {
     uint32_t cases;                         /* of the run */
     double value;                           /* NaN: the run has no such figure */
     uint64_t count;                         /* number of samples or frames it is based on */
+    uint64_t bench; /* the run that measured it, of METRIC_SPEED_RATIO; 0: the run itself */
 };
 
 #endif

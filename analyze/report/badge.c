@@ -6,7 +6,7 @@
 
 #include "report/report.h"
 #include "study/lanes.h"
-#include "study/speed.h"
+#include "study/ratio.h"
 
 static const char *const badge_colors[BADGE_COLOR_COUNT] = {
     [BADGE_LIGHT_GREY] = "lightgrey",
@@ -68,15 +68,14 @@ static void badge_of_verdict(const struct run_figures *report, const char *name,
 static void badge_of_speed(const struct run_figures *report, const char *name, struct badge *out)
 {
     (void)name;
-    const struct speed_row *row = speed_main(report->speed);
+    const struct dump_ratio *ratio = report->ratio;
+    char text[RATIO_TEXT];
     out->label = "plain dump : offsets";
-    if (row != NULL && !isnan(row->cells[SPEED_INDEX].ratio.value)) {
-        const struct speed_cell *cell = &row->cells[SPEED_INDEX];
+    if (ratio->origin != RATIO_NOT_MEASURED) {
         const char *platform = report->run->platform;
         out->color = BADGE_BLUE;
-        (void)snprintf(out->message, sizeof out->message,
-                       "%.2f : 1 [%.2f, %.2f], %zu cases, %s, %s", cell->ratio.value,
-                       cell->ratio.low, cell->ratio.high, cell->cases, cpu_name(row->arch),
+        (void)snprintf(out->message, sizeof out->message, "%s, %s, %s", ratio_text(ratio, text),
+                       ratio->arch != CPU_UNKNOWN ? cpu_name(ratio->arch) : "all processors",
                        platform != NULL ? platform : "system not known");
     }
 }

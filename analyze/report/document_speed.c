@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "report/document.h"
 #include "report/words.h"
-#include "study/bench.h"
 #include "study/headline.h"
+#include "study/ratio.h"
 #include "study/speed.h"
 #include "study/timings.h"
 
@@ -185,27 +185,14 @@ static void print_lanes(struct sheet *s, const struct run_figures *report, uint3
                    "cases of these kinds and other repeats would give.");
 }
 
-/* "bench, run 9, same commit, warm: dump : offsets 12.9 [11.1, 14.6], noise 1 %, 14 x64 cases" */
-static void print_bench(struct sheet *s, const struct run_figures *report)
+/* "dump : offsets 8.7× [7.0, 9.4], noise 14 %, 13 cases (x64, index on disk; bench, run 9)" */
+static void print_ratio(struct sheet *s, const struct run_figures *report)
 {
-    struct bench_findings *found = ARENA_NEW(s->keep, struct bench_findings);
-    const uint64_t run_id =
-        found != NULL ? bench_beside(report->store, report->run, s->keep, found) : 0;
-    for (uint32_t i = 0; run_id != 0 && i < found->side_count; i++) {
-        const struct bench_side *side = &found->sides[i];
-        const struct bench_ratio *r = &side->ratios[0];
-        if (side->ratio_count == 0)
-            continue;
-        const char *interval = isnan(r->ratio.low) ? ", no interval"
-                                                   : arena_printf(s->keep, " [%.1f, %.1f]",
-                                                                  r->ratio.low, r->ratio.high);
-        sheet_textf(s, INK_PLAIN,
-                    "bench, run %" PRIu64 ", same commit, %s: dump : offsets %.1f%s, noise %.0f "
-                    "%%, %zu %s case%s",
-                    run_id, i == 0 ? "warm" : "cold", r->ratio.value,
-                    interval != NULL ? interval : "", side->noise * 100, r->cases,
-                    cpu_name(r->arch), r->cases == 1 ? "" : "s");
-    }
+    char text[RATIO_TEXT], about[RATIO_TEXT];
+    if (report->ratio->origin == RATIO_NOT_MEASURED) /* the table below says why */
+        return;
+    sheet_textf(s, INK_TITLE, "dump : offsets %s (%s)", ratio_text(report->ratio, text),
+                ratio_about(report->ratio, about));
 }
 
 /* The cells themselves have the counts of cases that differ from their row's. */
@@ -238,7 +225,8 @@ static const char *put_title(struct sheet *s, const char *writer, bool spread, c
     return (!spread && !s->markdown && fits) || note[0] == '\0' ? NULL : note + strlen("; ");
 }
 
-enum { RATIO_LINES = 4 }; /* the least that a table of ratios takes: the steps leave them */
+/* The least that the ratio and a table of ratios take: steps and sentences leave them. */
+enum { RATIO_LINES = 5 };
 
 void document_speed(struct sheet *s, const struct run_figures *report, bool spread,
                     uint32_t most_lines)
@@ -256,7 +244,8 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
         !again &&
         document_time_line(&dry, report,
                            most_lines > RATIO_LINES ? most_lines - RATIO_LINES : most_lines);
-    if (!again && !few && !steps) /* the steps say the same */
+    const bool room = most_lines == 0 || s->lines + 2 + RATIO_LINES <= most_lines;
+    if (!again && !few && !steps && room) /* the steps say the same */
         sheet_text(s, INK_PLAIN, 0, 0, h->dominates);
     if (spread)
         note = arena_printf(s->keep, "medians (cases)%s%s", note != NULL ? "; " : "",
@@ -267,7 +256,7 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
     if (steps)
         (void)document_time_line(s, report, 0);
     if (!again) {
-        print_bench(s, report);
+        print_ratio(s, report);
         print_lanes(s, report, most_lines);
     }
 }

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "report/report.h"
+#include "study/ratio.h"
 #include "study/timings.h"
 
 static void put_label(FILE *out, const char *name, const char *value)
@@ -74,15 +75,38 @@ static void put_times(FILE *out, const struct timings *timings)
     }
 }
 
+/* How sure twinstack_speed_ratio is, and what measured it. */
+static void put_ratio(FILE *out, const struct dump_ratio *ratio)
+{
+    if (ratio->origin == RATIO_NOT_MEASURED)
+        return;
+    family(out, "speed_run", NULL,
+           "The run that measured the speed ratio; without a bench it has no control.");
+    (void)fputs("twinstack_speed_run{", out);
+    put_label(out, "origin", ratio->origin == RATIO_OF_BENCH ? "bench" : "run");
+    (void)fprintf(out, "} %" PRIu64 "\n", ratio->run_id);
+    if (!isnan(ratio->value.low)) {
+        family(out, "speed_bound_ratio", "ratio", "95 % interval of the speed ratio.");
+        (void)fprintf(out,
+                      "twinstack_speed_bound_ratio{bound=\"low\"} %.6f\n"
+                      "twinstack_speed_bound_ratio{bound=\"high\"} %.6f\n",
+                      ratio->value.low, ratio->value.high);
+    }
+    if (isnan(ratio->noise))
+        return;
+    family(out, "speed_noise_ratio", "ratio", "Of the bench against itself, a share.");
+    (void)fprintf(out, "twinstack_speed_noise_ratio %.6f\n", ratio->noise);
+}
+
 enum status report_openmetrics(const struct report_job *job, FILE *out, struct fault *fault)
 {
     static const enum metric metrics[] = {METRIC_CAPTURE_RATE, METRIC_EXACT, METRIC_F1,
                                           METRIC_SPEED_RATIO};
     static const char *const names[] = {"capture_ratio", "exact_ratio", "f1_ratio", "speed_ratio"};
-    static const char *const helps[] = {"Crashes and hangs of which something was captured.",
-                                        "Exact stacks of the engines under test.",
-                                        "F1 of the frames of the engines under test.",
-                                        "Plain dump to offsets: medians of the same cases."};
+    static const char *const helps[] = {
+        "Crashes and hangs of which something was captured.",
+        "Exact stacks of the engines under test.", "F1 of the frames of the engines under test.",
+        "Plain dump to offsets: of the bench of this commit, else of the run."};
     const struct run_figures *report = job->report;
     family(out, "run", NULL, "The run that these figures are of; its id is the value.");
     (void)fputs("twinstack_run{", out);
@@ -104,6 +128,7 @@ enum status report_openmetrics(const struct report_job *job, FILE *out, struct f
         family(out, names[i], "ratio", helps[i]);
         (void)fprintf(out, "twinstack_%s %.6f\n", names[i], value);
     }
+    put_ratio(out, report->ratio);
     (void)fputs("# EOF\n", out);
     return ferror(out) != 0 ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "writing the report")
                             : ERR_NONE;

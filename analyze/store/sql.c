@@ -501,9 +501,10 @@ const char *const store_sql[SQL_COUNT] = {
                       " WHERE program = ? AND change = (SELECT number FROM change) LIMIT 1",
     [SQL_READ_SHOWN] = "SELECT text, plain_bytes FROM shown WHERE address = ? AND program = ?"
                        " AND change = ? AND coalesce(plain_bytes, length(text)) <= ?",
-    /* the rest of a run never changes */
-    [SQL_READ_BASIS] = "SELECT id, state, uuid || ' ' || finished_ns FROM run WHERE id <= ?"
-                       " OR id IN (SELECT run_id FROM baseline) ORDER BY id",
+    /* the rest of a run never changes; a bench of its commit may come later */
+    [SQL_READ_BASIS] = "SELECT id, state, uuid || ' ' || finished_ns FROM run WHERE id <= ?1"
+                       " OR id IN (SELECT run_id FROM baseline) OR label = 'bench' AND"
+                       " commit_id = (SELECT commit_id FROM run WHERE id = ?1) ORDER BY id",
     [SQL_READ_BASELINES] = "SELECT run_id, quote(branch) || quote(platform) FROM baseline"
                            " ORDER BY branch, platform",
     /* the texts of one run have its number in their address: /api/v1/runs/7/grid, ...?run=7 */

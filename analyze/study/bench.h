@@ -66,16 +66,9 @@ struct bench_findings {
 enum status bench_judge(const struct bench *bench, struct store *store, struct arena *keep,
                         struct bench_findings *out, struct fault *fault);
 
-/* What the COUNT samples of stored bench RUN_ID mean, alone. Fails: ERR_ABSENT there are none; as
- * the database. */
-enum status bench_read(struct store *store, uint64_t run_id, struct bench_sample *samples,
-                       uint32_t count, struct arena *keep, struct bench_findings *out,
-                       struct fault *fault);
-
-/* What the newest complete bench of RUN's commit, machine and build means. Returns its number; 0:
- * there is none, it cannot be read, RUN's commit is not known, or STORE is NULL. */
-uint64_t bench_beside(struct store *store, const struct run_info *run, struct arena *keep,
-                      struct bench_findings *out);
+/* What stored bench RUN_ID means, alone. Fails: ERR_ABSENT it has no samples; as the database. */
+enum status bench_read(struct store *store, uint64_t run_id, struct arena *keep,
+                       struct bench_findings *out, struct fault *fault);
 
 /* Too noisy to judge, in what was measured so far: the offset way differs from itself by more than
  * STATISTICS_MOST_NOISE. Scratch memory is taken from KEEP. */
@@ -85,6 +78,14 @@ bool bench_is_noisy(const struct bench *bench, struct arena *keep);
  * older bench. Fails: ERR_MEMORY. */
 enum status bench_ratios(const struct bench *bench, bool cold, struct arena *keep,
                          struct bench_ratio out[CPU_COUNT], uint32_t *count, struct fault *fault);
+
+/* The value of the first of them; NaN: there is none, or no memory. */
+double bench_ratio_value(const struct bench *bench, bool cold, struct arena *keep);
+
+/* Bench RUN_ID as it is stored, without what comes of it: samples, or only the cases. Fails: as the
+ * database. */
+enum status bench_read_stored(struct store *store, uint64_t run_id, bool samples,
+                              struct arena *keep, struct bench *out, struct fault *fault);
 
 /* What it costs when another program reads the dump; see conduct/bench_programs.h. */
 

@@ -20,6 +20,7 @@
 struct pairs {
     struct ratio_pair *pairs;
     uint64_t *units, *scenarios;
+    double *numbers;
     size_t count;
 };
 
@@ -66,7 +67,7 @@ static struct interval join(double *logs, double *widths, size_t count)
 {
     const double middle = quantile_median(logs, count);
     const struct interval none = {(double)NAN, exp(middle), (double)NAN};
-    if (count < 2)
+    if (count < 2 || isnan(widths[0]))
         return none;
     const double cases = quantile_median(widths, count), processes = half_width(logs, count);
     const double half = sqrt(cases * cases + processes * processes);
@@ -82,9 +83,25 @@ static uint32_t count_processes(const struct bench *bench)
     return count;
 }
 
+/* The ratio of one process; without an interval unless SURE. */
+static struct interval ratio_of_process(struct pairs *p, bool sure)
+{
+    if (sure) {
+        (void)ratio_pairs_sort(p->pairs, p->count);
+        return ratio_pairs_bootstrap(p->pairs, p->count);
+    }
+    double medians[2];
+    for (int way = 0; way < 2; way++) {
+        for (size_t i = 0; i < p->count; i++)
+            p->numbers[i] = way == 0 ? p->pairs[i].a : p->pairs[i].b;
+        medians[way] = quantile_median(p->numbers, p->count);
+    }
+    return (struct interval){(double)NAN, medians[0] / medians[1], (double)NAN};
+}
+
 /* False: the processor has no case. */
-static bool ratio_of(const struct bench *bench, enum cpu arch, bool cold, struct pairs *p,
-                     struct bench_ratio *out)
+static bool ratio_of(const struct bench *bench, enum cpu arch, bool cold, bool sure,
+                     struct pairs *p, struct bench_ratio *out)
 {
     double logs[BENCH_PROCESSES_MAX], widths[BENCH_PROCESSES_MAX];
     const uint32_t processes = count_processes(bench);
@@ -95,8 +112,7 @@ static bool ratio_of(const struct bench *bench, enum cpu arch, bool cold, struct
             continue;
         out->cases = sample_distinct(p->units, p->count);
         out->scenarios = sample_distinct(p->scenarios, p->count);
-        (void)ratio_pairs_sort(p->pairs, p->count);
-        const struct interval one = ratio_pairs_bootstrap(p->pairs, p->count);
+        const struct interval one = ratio_of_process(p, sure);
         logs[out->processes] = log(one.value);
         widths[out->processes++] = log(one.high / one.low) / 2;
     }
@@ -108,16 +124,37 @@ static bool ratio_of(const struct bench *bench, enum cpu arch, bool cold, struct
     return true;
 }
 
+/* False: no memory. */
+static bool make_room(const struct bench *bench, struct arena *keep, struct pairs *out)
+{
+    const size_t room = (size_t)bench->cost_count + 1;
+    *out = (struct pairs){.pairs = ARENA_ARRAY(keep, room, struct ratio_pair),
+                          .units = ARENA_ARRAY(keep, room, uint64_t),
+                          .scenarios = ARENA_ARRAY(keep, room, uint64_t),
+                          .numbers = ARENA_ARRAY(keep, room, double)};
+    return out->pairs != NULL && out->units != NULL && out->scenarios != NULL &&
+           out->numbers != NULL;
+}
+
 enum status bench_ratios(const struct bench *bench, bool cold, struct arena *keep,
                          struct bench_ratio out[CPU_COUNT], uint32_t *count, struct fault *fault)
 {
-    const size_t room = (size_t)bench->cost_count + 1;
-    struct pairs p = {ARENA_ARRAY(keep, room, struct ratio_pair), ARENA_ARRAY(keep, room, uint64_t),
-                      ARENA_ARRAY(keep, room, uint64_t), 0};
+    struct pairs p;
     *count = 0;
-    if (p.pairs == NULL || p.units == NULL || p.scenarios == NULL)
+    if (!make_room(bench, keep, &p))
         return fault_no_memory(fault, "bench");
     for (int i = 0; i < CPU_COUNT; i++)
-        *count += ratio_of(bench, speed_order[i], cold, &p, &out[*count]);
+        *count += ratio_of(bench, speed_order[i], cold, true, &p, &out[*count]);
     return ERR_NONE;
+}
+
+double bench_ratio_value(const struct bench *bench, bool cold, struct arena *keep)
+{
+    struct pairs p;
+    struct bench_ratio one;
+    const bool room = make_room(bench, keep, &p);
+    for (int i = 0; room && i < CPU_COUNT; i++)
+        if (ratio_of(bench, speed_order[i], cold, false, &p, &one))
+            return one.ratio.value;
+    return (double)NAN;
 }

@@ -45,6 +45,7 @@ struct accuracy;    /* study/accuracy.h */
 struct costs;       /* study/cost.h */
 struct headline;    /* study/headline.h */
 struct hook_matrix; /* study/hooks.h */
+struct dump_ratio;  /* study/ratio.h */
 struct speed;       /* study/speed.h */
 struct timings;     /* study/timings.h */
 
@@ -66,6 +67,7 @@ struct run_figures {
     const struct headline *headline;
     const struct hook_matrix *hooks;
     const struct speed *speed;
+    const struct dump_ratio *ratio; /* which faces show; without a store, of the run itself */
     const struct timings *timings;
     const struct scenario_builds *builds; /* by scenario */
     uint32_t build_count;

@@ -29,6 +29,7 @@
 #include "study/headline.h"
 #include "study/hooks.h"
 #include "study/lanes.h"
+#include "study/ratio.h"
 #include "study/speed.h"
 #include "study/timings.h"
 
@@ -341,6 +342,7 @@ static void end_counts(struct reading *r, struct counted *counted)
     out->hooks = &counted->hooks;
     out->speed = &counted->speed;
     out->timings = &counted->timings;
+    ratio_make(out, out->store, r->keep);
     sample_set_free(&r->samples);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "study/ratio.h"
 #include "study/speed.h"
 
 const char *headline_group_name(enum headline_group group)
@@ -422,10 +423,8 @@ double figures_metric(const struct run_figures *figures, enum metric metric)
         return figures->captures_expected == 0
                    ? (double)NAN
                    : (double)figures->captured / figures->captures_expected;
-    if (metric == METRIC_SPEED_RATIO) {
-        const struct speed_row *row = speed_main(figures->speed);
-        return row != NULL ? row->cells[SPEED_INDEX].ratio.value : (double)NAN;
-    }
+    if (metric == METRIC_SPEED_RATIO)
+        return figures->ratio->value.value;
     for (uint32_t i = 0; i < figures->engine_count; i++) {
         const struct engine_total *t = &figures->engines[i];
         if (!t->subject)
@@ -473,7 +472,7 @@ static void write_row(struct json *j, const struct headline_row *row)
     json_object_end(j);
 }
 
-void headline_write_json(struct json *j, const struct run_figures *figures)
+static void write_headline(struct json *j, const struct run_figures *figures)
 {
     const struct headline *h = figures->headline;
     json_object(j);
@@ -499,4 +498,14 @@ void headline_write_json(struct json *j, const struct run_figures *figures)
         write_row(j, &h->rows[r]);
     json_array_end(j);
     json_object_end(j);
+}
+
+void headline_write_members(struct json *j, const struct run_figures *figures)
+{
+    json_key(j, "headline");
+    write_headline(j, figures);
+    json_key(j, "speed");
+    speed_write_json(j, figures->speed);
+    json_key(j, "speed_ratio");
+    ratio_write_json(j, figures->ratio);
 }

@@ -58,7 +58,7 @@ const char *headline_group_name(enum headline_group group);
 /* "not measured", "not done", "measured". */
 const char *headline_state_name(enum headline_state state);
 
-/* The value of "headline", an object: see report/README.md. */
-void headline_write_json(struct json *j, const struct run_figures *figures);
+/* The members "headline", "speed" and "speed_ratio" of an object: see report/README.md. */
+void headline_write_members(struct json *j, const struct run_figures *figures);
 
 #endif

@@ -12,7 +12,6 @@
 #include "study/accuracy.h"
 #include "study/headline.h"
 #include "study/lanes.h"
-#include "study/speed.h"
 
 static bool is_failing(const struct run_case *c)
 {
@@ -468,9 +467,6 @@ void summary_write_json(struct json *j, const struct run_figures *figures, uint3
     lanes_write_json(j, figures);
     json_key(j, "accuracy");
     accuracy_write_json(j, figures);
-    json_key(j, "headline");
-    headline_write_json(j, figures);
-    json_key(j, "speed");
-    speed_write_json(j, figures->speed);
+    headline_write_members(j, figures);
     arena_free(&keep);
 }

@@ -7,7 +7,6 @@
 #include "base/array.h"
 #include "store/store.h"
 #include "study/headline.h"
-#include "study/speed.h"
 
 struct source {
     const char *key, *name;
@@ -307,10 +306,7 @@ static void write_engine(struct json *j, const struct timings_engine *engine)
 void timings_write_json(struct json *j, const struct run_figures *figures)
 {
     const struct timings *timings = figures->timings;
-    json_key(j, "headline");
-    headline_write_json(j, figures);
-    json_key(j, "speed");
-    speed_write_json(j, figures->speed);
+    headline_write_members(j, figures);
     json_key_array(j, "capture");
     for (size_t i = 0; i < TIMINGS_CAPTURE; i++)
         write_row(j, &timings->capture[i]);

@@ -68,8 +68,7 @@ enum status timings_read_case(const struct run_figures *figures, uint64_t case_i
 /* True where the engine gave a stack, which a page of times shows. */
 bool timings_has_stack(const struct engine_score *score);
 
-/* Writes the members "headline", "speed", "ratio", "capture" and "engines" of an object: see
- * report/README.md for the headline. */
+/* Writes the members of headline_write_members(), "capture" and "engines" of an object. */
 void timings_write_json(struct json *j, const struct run_figures *figures);
 
 /* An array: the value of "groups". */

@@ -11,12 +11,19 @@
 #include "compare/statistics.h"
 #include "store/store.h"
 #include "study/bench.h"
+#include "study/ratio.h"
 
 enum { LEVEL_RUNS_MIN = 4 };
 static const double effect_min = 0.03; /* of times, as in statistics_change() */
 static const double unknown = (double)NAN;
 
 /* ---- points --------------------------------------------------------------------------- */
+
+/* Of whole runs, not of one case or build. */
+static bool is_whole(const struct trend_query *query)
+{
+    return query->scenario == NULL && query->variant == NULL;
+}
 
 static enum status set_band(struct trend *out, struct arena *keep, struct fault *fault)
 {
@@ -37,13 +44,55 @@ static enum status set_band(struct trend *out, struct arena *keep, struct fault 
     return ERR_NONE;
 }
 
-/* A run of a few cases (`run -k`) has other medians than the whole suite: Trend shows it, but it
- * does not count for a level, and no sparkline has it. */
+/* Ratios of benches where there are some, as for each run alone (study/ratio.h). */
+static enum status take_benches(struct store *store, struct trend *t, struct arena *keep,
+                                struct fault *fault)
+{
+    const struct run_query query = {.label = "bench", .limit = STORE_PAGE_MAX};
+    struct run_page page;
+    if (store_list_runs(store, &query, keep, &page, fault) != ERR_NONE)
+        return fault->code;
+    for (uint32_t i = 0; i < t->count && page.count > 0; i++) {
+        struct trend_point *point = &t->points[i];
+        struct run_info run;
+        bool same = false, own = false; /* a bench's own point has no value */
+        for (uint32_t b = 0; b < page.count; b++) {
+            same = same || text_equal(page.runs[b].commit, point->commit);
+            own = own || page.runs[b].id == point->run_id;
+        }
+        if (!same || own)
+            continue;
+        if (store_read_run(store, point->run_id, keep, &run, fault) != ERR_NONE)
+            return fault->code;
+        const struct run_info *bench = ratio_bench_of(&run, page.runs, page.count);
+        const uint64_t id = bench != NULL ? bench->id : 0;
+        const double value = id != 0 ? ratio_value_of_bench(store, id, keep) : unknown;
+        if (isnan(value))
+            continue;
+        point->value = value;
+        point->bench = id;
+    }
+    return ERR_NONE;
+}
+
+/* The newest point that has a value. */
+static const struct trend_point *newest_of(const struct trend *t)
+{
+    for (uint32_t i = t->count; i-- > 0;)
+        if (!isnan(t->points[i].value))
+            return &t->points[i];
+    return NULL;
+}
+
+/* A run of a few cases (`run -k`) has other medians than the whole suite, and a bench another
+ * ratio than a run: Trend shows them, but they do not count for a level, and no sparkline has
+ * them. */
 static enum status choose_points(struct trend *t, const struct trend_query *query,
                                  struct arena *keep, struct fault *fault)
 {
     uint32_t most = 0;
-    const bool whole = query->scenario == NULL && query->variant == NULL;
+    const bool whole = is_whole(query);
+    const struct trend_point *newest = newest_of(t);
     t->counts = ARENA_ARRAY(keep, (size_t)t->count + 1, bool);
     if (t->counts == NULL) {
         t->count = 0;
@@ -52,9 +101,11 @@ static enum status choose_points(struct trend *t, const struct trend_query *quer
     for (uint32_t i = 0; i < t->count; i++)
         if (t->points[i].cases > most)
             most = t->points[i].cases;
-    for (uint32_t i = 0; i < t->count; i++)
-        t->counts[i] =
-            !isnan(t->points[i].value) && (!whole || t->points[i].cases >= most - most / 2);
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct trend_point *point = &t->points[i];
+        t->counts[i] = !isnan(point->value) && (point->bench != 0) == (newest->bench != 0) &&
+                       (!whole || point->bench != 0 || point->cases >= most - most / 2);
+    }
     return ERR_NONE;
 }
 
@@ -66,6 +117,9 @@ enum status study_read_trend(struct store *store, const struct trend_query *quer
         out->count = 0;
         return fault->code;
     }
+    if (query->metric == METRIC_SPEED_RATIO && is_whole(query) &&
+        take_benches(store, out, keep, fault) != ERR_NONE)
+        return fault->code;
     return choose_points(out, query, keep, fault) == ERR_NONE ? set_band(out, keep, fault)
                                                               : fault->code;
 }
@@ -295,6 +349,7 @@ static void write_trend(struct json *j, const struct trend *trend, bool facts)
         json_key_number(j, "value", point->value);
         json_key_uint(j, "count", point->count);
         json_key_bool(j, "counts", trend->counts[i]);
+        json_key_uint_known(j, "bench", point->bench);
         if (facts) {
             json_key_string(j, "commit", point->commit);
             json_key_string(j, "branch", point->branch);

@@ -7,6 +7,7 @@
 #include "base/process.h"
 #include "conduct/regrade.h"
 #include "fetch/fetch.h"
+#include "study/ratio.h"
 #include "verbs/common.h"
 #include "verbs/fetch_options.h"
 #include "verbs/open_store.h"
@@ -48,13 +49,14 @@ static void print_changes(const struct regraded *done)
 }
 
 static int print_result(const struct regrade_options *o, const struct regraded *done,
-                        struct arena *keep)
+                        struct store *store, struct arena *keep)
 {
     struct run_figures figures;
     struct fault fault = FAULT_INIT;
     if (figures_prepare(&done->run.info, done->run.cases, done->run.case_count, keep, &figures,
                         &fault) != ERR_NONE)
         return verb_fault(&fault);
+    ratio_make(&figures, store, keep);
     if (o->as_json) {
         if (report_json(&(struct report_job){.report = &figures}, stdout, &fault) != ERR_NONE)
             return verb_fault(&fault);
@@ -98,7 +100,7 @@ static int regrade_run_of(const struct regrade_options *o, struct store *store, 
         return EXIT_NOTHING;
     }
     stored_log_problems(&done.known);
-    return print_result(o, &done, keep);
+    return print_result(o, &done, store, keep);
 }
 
 static int regrade(const struct verb *self, void *given, const struct option_list *words,

@@ -11,6 +11,7 @@
 #include "conduct/run_facts.h"
 #include "conduct/run_session.h"
 #include "report/report.h"
+#include "study/ratio.h"
 #include "verbs/common.h"
 #include "verbs/fetch_options.h"
 #include "verbs/harness.h"
@@ -130,6 +131,7 @@ static enum status print_report(struct command *c)
     arena_init(&scratch, 0);
     if (figures_prepare(&s->info, s->cases, s->case_count, s->keep, &report, &s->fault) ==
         ERR_NONE) {
+        ratio_make(&report, s->store, s->keep);
         (void)(c->o.as_json
                    ? report_json(&(struct report_job){.report = &report}, stdout, &s->fault)
                    : report_text(&report, &style, &scratch, stdout, &s->fault));

@@ -11,7 +11,6 @@
 #include "study/accuracy.h"
 #include "study/headline.h"
 #include "study/lanes.h"
-#include "study/speed.h"
 #include "study/triage.h"
 
 enum { FAILING_SHOWN = 8 };
@@ -56,10 +55,7 @@ static enum status write_triage(const struct view_input *in, uint64_t run_id, st
     triage_write_shares(out, t);
     json_key(out, "accuracy");
     accuracy_write_json(out, &t->figures);
-    json_key(out, "headline");
-    headline_write_json(out, &t->figures);
-    json_key(out, "speed");
-    speed_write_json(out, t->figures.speed);
+    headline_write_members(out, &t->figures);
     return ERR_NONE;
 }
 

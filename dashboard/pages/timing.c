@@ -87,16 +87,14 @@ static void write_samples(struct json *out, const struct bench_sample *samples, 
 }
 
 /* What the samples of a bench say: ratio, interval, noise; null: the run has none. */
-static enum status write_bench(const struct view_input *in, uint64_t run_id,
-                               struct bench_sample *samples, uint32_t count, struct json *out,
-                               struct fault *fault)
+static enum status write_bench(const struct view_input *in, uint64_t run_id, uint32_t count,
+                               struct json *out, struct fault *fault)
 {
     struct bench_findings *findings = ARENA_NEW(in->keep, struct bench_findings);
     json_key(out, "bench");
     if (findings == NULL)
         return fault_no_memory(fault, "findings of a bench");
-    if (count > 0 &&
-        bench_read(in->store, run_id, samples, count, in->keep, findings, fault) == ERR_NONE)
+    if (count > 0 && bench_read(in->store, run_id, in->keep, findings, fault) == ERR_NONE)
         bench_write_json(out, findings, NULL);
     else
         json_null(out);
@@ -152,7 +150,7 @@ enum status view_timing(const struct view_input *in, struct json *out, struct fa
                          fault);
     write_samples(out, samples, sample_count, (uint32_t)limit);
     if (status == ERR_NONE)
-        status = write_bench(in, run_id, samples, sample_count, out, fault);
+        status = write_bench(in, run_id, sample_count, out, fault);
     timings_write_json(out, &figures);
     if (status == ERR_NONE)
         status = write_cost_of_all(in, &figures, out, fault);

@@ -2,9 +2,11 @@
 run with more cases than one page of the database holds, for two noisy runs, and for a regraded run
 with damaged cases."""
 
+import base64
 import collections
 import contextlib
 import json
+import math
 import os
 import pathlib
 import re
@@ -15,6 +17,7 @@ import subprocess
 import sys
 import urllib.parse
 import urllib.request
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
@@ -199,6 +202,98 @@ class Faces(e2e.Case):
         sum_file = self.folder / "summary.md"
         self.run_db("report", "latest", "--md", sum_file, "--exit-zero")
         self.assertIn("1500", sum_file.read_text())
+
+    def add_bench(self, run, commit, uuid, ways=(12, 13, 14)):
+        """A complete bench on the machine and victims of RUN: 14 cases in each of two processes, warm and cold; cold, the dump way takes
+        WAYS times as long. Returns its number."""
+        same = "platform, cpu, compiler, flags"
+        with contextlib.closing(sqlite3.connect(self.db)) as db, db:
+            bench = db.execute("INSERT INTO run (uuid, state, label, started_ns, finished_ns, commit_id, " + same + ")"
+                               f" SELECT ?, 'complete', 'bench', started_ns + 1, started_ns + 2, ?, {same} FROM run WHERE id = ?",
+                               (uuid, commit, run)).lastrowid
+            lanes = (("offset", 1000), ("dump", 13000), ("offset-control", 1140))
+            rows = [(lane, cold, turn, (1 + 9 * cold) * ns) for cold in (0, 1) for turn in range(20) for lane, ns in lanes]
+            db.executemany(f"INSERT INTO sample VALUES ({bench}, ?, ?, 'total', ?, ?, ?)", [(i, *row) for i, row in enumerate(rows)])
+            numbers = ((i, i // 28, i % 14, i // 14 % 2) for i in range(56))
+            cases = [(i, process, f"s{s}", cold, 100 + s, (100 + s) * (ways[i % 3] if cold else 30)) for i, process, s, cold in numbers]
+            db.executemany(f"INSERT INTO bench_case VALUES ({bench}, ?, ?, ?, 'ob2', 'x64', 'crash', ?, ?, ?)", cases)
+        return bench
+
+    def assert_one_ratio(self, run):
+        """Checks that every face of RUN, the newest, shows one ratio of dump to offsets, and returns it."""
+        ratio = json.loads(self.run_db("report", str(run), "--json", "--exit-zero").stdout)["speed_ratio"]
+        text, value = ratio["text"], ratio["value"]
+        self.assertRegex(text, rf"^{value:.1f}× \[{ratio['low']:.1f}, {ratio['high']:.1f}\], ")
+        self.assertTrue(text.endswith(f", {ratio['cases']} cases" + (", no control" if ratio["origin"] == "run" else "")), text)
+        self.assertEqual(f", noise {100 * (ratio['noise'] or 0):.0f} %, " in text, ratio["origin"] == "bench")
+        shown = f"dump : offsets {text} ({ratio['about']})"
+        for face in ("--text", "--md"):
+            page = self.run_db("report", str(run), face, *(["-"] if face == "--md" else []), "--exit-zero").stdout.replace("\\", "")
+            self.assertIn(shown, page)
+            self.assertEqual(len(re.findall(r"dump : offsets \d", page)), 1)
+        metrics = self.run_db("report", str(run), "--openmetrics", "-", "--exit-zero").stdout
+        badge = self.folder / "badge.json"
+        self.run_db("report", str(run), "--badge", badge, "--badge-of", "speed_ratio", "--exit-zero")
+        self.assertTrue(json.loads(badge.read_text())["message"].startswith(f"{text}, x64, "), badge.read_text())
+        page = self.folder / "run.html"
+        self.run_db("report", str(run), "--html", page, "--exit-zero")
+        packed = re.findall(r'"/api/v1/(?:overview\?run=\d+|runs/\d+|timing\?run=\d+)":"([^"]+)"', page.read_text())
+        self.assertEqual(len(packed), 3)
+        for answer in packed:
+            self.assertEqual(json.loads(zlib.decompress(base64.b64decode(answer)))["speed_ratio"], ratio)
+        with self.dashboard() as get:
+            for path in ("overview", "runs/latest", f"runs/{run}", "timing", "timing?limit=125", f"timing?run={run}", f"timing?limit=125&run={run}"):
+                self.assertEqual(get(f"/api/v1/{path}")["speed_ratio"], ratio, path)
+            self.assertEqual(get("/metrics"), metrics)
+            self.assertEqual(json.loads(get("/badge/speed_ratio.json")), json.loads(badge.read_text()))
+            self.assertIn(f": {text}, x64, ", get("/badge/speed_ratio.svg"))
+            for trend in (get("/api/v1/trend?metric=speed_ratio&limit=100")["trend"], get("/api/v1/overview")["trends"]["speed_ratio"]):
+                point = [point for point in trend["points"] if point["value"] is not None][-1]
+                self.assertEqual((point["run"], point["bench"]), (run, ratio["run"] if ratio["origin"] == "bench" else None))
+                self.assertAlmostEqual(point["value"], value)
+        self.assertAlmostEqual(float(re.search(r"(?m)^twinstack_speed_ratio (\S+)$", metrics)[1]), value, places=5)
+        self.assertIn(f'twinstack_speed_run{{origin="{ratio["origin"]}"}} {ratio["run"]}\n', metrics)
+        self.assertEqual(re.findall(r'(?m)^twinstack_speed_bound_ratio\{bound="(?:low|high)"\} (\S+)$', metrics),
+                         [f"{ratio['low']:.6f}", f"{ratio['high']:.6f}"])
+        return ratio
+
+    def test_one_ratio_of_dump_to_offsets_is_on_every_face(self):
+        """That of the bench of the run's commit, machine and victims, also where texts of the run were written before it came; without
+        one the run's own, said to have no control."""
+        self.seed(0, 0, 96, "wide")
+        run = 1
+        self.sql("UPDATE claim SET cold_ns = 9 * total_ns WHERE engine = 'dump'")
+        self.sql("UPDATE claim SET cold_ns = 2 * total_ns WHERE engine = 'offset:rtl'")
+        undo = (e2e.ROOT / "tests/lib/old_store.h").read_text(encoding="utf-8").split("#define UNDO_VERSION_14")[0]
+        with contextlib.closing(sqlite3.connect(self.db)) as db, db:  # its sums were made before
+            db.executescript("".join(re.findall(r'"([^"]*)"', undo)))
+        self.run_db("db", "upgrade")  # also writes what pages show
+        own = self.assert_one_ratio(run)
+        self.assertEqual((own["origin"], own["run"], own["noise"]), ("run", run, None))
+        commit = self.sql("SELECT commit_id FROM run WHERE id = ?", run)[0][0]
+        self.assertTrue(commit)
+        self.add_bench(run, "another", "of another commit")
+        self.assertEqual(self.assert_one_ratio(run), own)
+        bench = self.add_bench(run, commit, "of the same")
+        found = self.assert_one_ratio(run)
+        # 14 cases take (100 + s) by offsets and 12, 13 or 14 times that by a dump, s from 0 to 13; the second process begins its turn elsewhere.
+        times = [[(100 + i % 14) * (12, 13, 14)[i % 3] for i in range(first, first + 14)] for first in (14, 42)]
+        ratios = [statistics.median(dump) / 106.5 for dump in times]
+        self.assertAlmostEqual(found["value"], math.sqrt(ratios[0] * ratios[1]))
+        self.assertAlmostEqual(found["noise"], 0.14)
+        self.assertEqual([found[key] for key in ("origin", "run", "cases", "state")], ["bench", bench, 14, "index"])
+        self.assertRegex(found["text"], r"^1[234]\.\d× \[\d+\.\d, \d+\.\d\], noise 14 %, 14 cases$")
+        newer = self.add_bench(run, commit, "a newer one", (6, 7, 8))
+        self.assertEqual(self.assert_one_ratio(run)["run"], newer)
+        for column in ("platform", "cpu", "compiler", "flags"):  # another machine, or other victims
+            with self.subTest(column):
+                kept = self.sql(f"SELECT {column} FROM run WHERE id = ?", newer)[0][0]
+                self.sql(f"UPDATE run SET {column} = 'another' WHERE id = ?", newer)
+                self.assertEqual(json.loads(self.run_db("report", "1", "--json", "--exit-zero").stdout)["speed_ratio"], found)
+                self.sql(f"UPDATE run SET {column} = ? WHERE id = ?", kept, newer)
+        self.sql("UPDATE run SET commit_id = NULL")  # an unknown commit is no commit
+        self.sql("DELETE FROM shown")
+        self.assertEqual(self.assert_one_ratio(run), own)
 
     def test_right_stacks_of_managed_code_are_on_every_face(self):
         self.seed(1, 3, 0)

@@ -175,7 +175,9 @@ test('speed_and_accuracy_say_what_the_report_says', () => {
       'no index': { ...ratio(250), drifts: true },
     },
   };
-  const paper = draw(made, made.speed.Speed, { speed: { rows: [row, other], where: '' } });
+  const one = { text: '9.4× [8.8, 10.1], 506 cases, no control', about: 'x64, index on disk', origin: 'run' };
+  const paper = draw(made, made.speed.Speed, { speed: { rows: [row, other], where: '' }, ratio: one });
+  check(paper.textContent.includes(`Dump : offsets ${one.text} (${one.about})`), 'the one ratio');
   const cells = paper.all('td').map((td) => td.textContent);
   const way = {
     engine: 'dump',

@@ -1,8 +1,5 @@
 // What a bench says: the two ways in turn on the same cases, with a control.
-import { useData } from '../api.js';
-import { usePainted } from '../painted.js';
 import { Command, Link, plural } from '../ui.js';
-import { NEWEST } from './run_pick.js';
 
 /** @typedef {import('openapi').Answers['/api/v1/timing']['bench']} Bench */
 
@@ -39,39 +36,27 @@ export const BenchSays = ({ bench }) =>
       </p>
     ));
 
-const SAME = /** @type {const} */ (['commit', 'platform', 'cpu', 'compiler', 'flags']);
-
 /**
- * The newest bench of the commit, the machine and the build of a run, or that there is none. Its place is
- * kept from the start, so that nothing moves when it comes.
- * @param {{run: number}} props
+ * The one figure of which way is faster, and what measured it.
+ * @param {{ratio: import('openapi').SpeedRatio}} props
  */
-export function BenchOf({ run }) {
-  const runs = useData(usePainted() ? '/api/v1/runs' : null, { limit: NEWEST }).data?.runs; // as RunPick
-  const own = runs?.find((each) => each.id === run);
-  const found =
-    own?.commit &&
-    runs?.find(
-      (each) =>
-        each.label === 'bench' && each.state === 'complete' && SAME.every((key) => each[key] === own[key]),
-    );
-  const { data } = useData(found ? '/api/v1/timing' : null, { limit: 1, run: found ? found.id : run });
-  return (
-    <div class="benched" data-carrier>
-      {found && data && data.run === found.id ? (
+export const RatioSays = ({ ratio }) => (
+  <div class="benched">
+    <p class="headline">
+      Dump : offsets <strong>{ratio.text}</strong> <span class="dim">({ratio.about})</span>
+    </p>
+    <p class="dim small">
+      {ratio.origin === 'bench' ? (
         <>
-          <BenchSays bench={data.bench} />
-          <p class="dim small">
-            Measured by <Link to={`/timing?run=${found.id}`}>run {found.id}</Link>, a bench of the same commit
-            on the same machine.
-          </p>
+          Measured by <Link to={`/timing?run=${ratio.run}`}>run {ratio.run}</Link>, a bench of the same commit
+          on the same machine. The table is of the run itself.
         </>
-      ) : own && !found ? (
-        <p class="dim small">
+      ) : (
+        <>
           No bench of this commit on this machine is stored: these ratios are those of one process.{' '}
           <Command>twinstack bench</Command> measures both ways in turn, in several, with a control.
-        </p>
-      ) : null}
-    </div>
-  );
-}
+        </>
+      )}
+    </p>
+  </div>
+);

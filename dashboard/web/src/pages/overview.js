@@ -61,7 +61,7 @@ const tiles = [
     name: 'speed_ratio',
     title: 'Plain dump : offsets',
     show: (v) => `${v.toFixed(1)}×`,
-    note: 'back end, a new process with the index on disk: medians over the same cases of one processor',
+    note: 'back end: ',
     unit: 'case',
   },
 ];
@@ -76,8 +76,14 @@ function noLine(count, runs) {
 /** @param {{trend: import('openapi').Trend, show: (v: number) => string}} props */
 function Sparkline({ trend, show }) {
   const points = trend.points.filter((point) => point.counts !== false); // as Trend: no run of a few cases
+  const measured = trend.points.filter((point) => point.value !== null);
+  const mixed = measured.some((point) => (point.bench === null) !== (measured[0].bench === null));
   if (points.length < 2)
-    return <p class="spark none dim small">{noLine(points.length, trend.points.length)}</p>;
+    return (
+      <p class="spark none dim small">
+        {mixed ? 'no other run was measured like it' : noLine(points.length, trend.points.length)}
+      </p>
+    );
   const values = points.map((point) => point.value ?? 0);
   const { low, high } = trend.band;
   const spread = Math.max(...values) - Math.min(...values) || Math.abs(values[0]) * 0.02 || 1;
@@ -132,8 +138,22 @@ function Sparkline({ trend, show }) {
   );
 }
 
-/** @param {TileRow & {trend: import('openapi').Trend, share: import('openapi').Share | null}} props */
-function Tile({ name, title, show, note, unit, trend, share }) {
+/** The ratio in large, and how sure it is. @param {{ratio: import('openapi').SpeedRatio}} props */
+function Ratio({ ratio }) {
+  const [value, ...sure] = ratio.text.split(/(?=,? [[n])/);
+  return (
+    <>
+      {value}
+      <span class="dim small">{sure.join('')}</span>
+    </>
+  );
+}
+
+/**
+ * @param {TileRow & {trend: import('openapi').Trend, share: import('openapi').Share | null,
+ *   ratio: import('openapi').SpeedRatio | null}} props
+ */
+function Tile({ name, title, show, note, unit, trend, share, ratio }) {
   const points = trend.points.filter((point) => point.value !== null);
   const last = points[points.length - 1];
   return (
@@ -144,12 +164,21 @@ function Tile({ name, title, show, note, unit, trend, share }) {
         </Link>
       </h2>
       <p class="figure">
-        {share ? percent(share.right, share.total) : last ? show(last.value ?? 0) : 'not known'}
+        {share ? (
+          percent(share.right, share.total)
+        ) : ratio ? (
+          <Ratio ratio={ratio} />
+        ) : last ? (
+          show(last.value ?? 0)
+        ) : (
+          'not known'
+        )}
       </p>
       <Sparkline trend={trend} show={show} />
       <p class="dim small">
         {note}
-        {last ? (
+        {ratio?.about}
+        {last && !ratio ? (
           <>
             {' '}
             · <span class="nowrap">{plural(share?.total ?? last.count, unit)}</span>
@@ -275,6 +304,7 @@ function Waiting() {
  * @typedef {{run: import('openapi').Run | null, not_run: string | null, wrong: import('openapi').Wrong,
  *   shares: import('openapi').Share[], accuracy: import('openapi').Accuracy,
  *   headline: import('openapi').Headline, speed: import('openapi').Speed,
+ *   speed_ratio: import('openapi').SpeedRatio,
  *   failing: {total: number, cases: import('openapi').CaseLine[]},
  *   trends: Record<string, import('openapi').Trend>, baseline: number | null,
  *   changes: import('openapi').Changes | null, causes: import('openapi').Cause[]}} Summary
@@ -292,12 +322,13 @@ function Figures({ data }) {
             {...tile}
             trend={data.trends[tile.name]}
             share={tile.name === 'capture_rate' ? data.shares[0] : null}
+            ratio={tile.name === 'speed_ratio' ? data.speed_ratio : null}
           />
         ))}
       </div>
       <Accuracy accuracy={data.accuracy} />
       <Headline headline={data.headline} />
-      <Speed speed={data.speed} />
+      <Speed speed={data.speed} ratio={data.speed_ratio} />
       <p class="headline">
         <Link to="/timing">Every sample, warm and cold</Link>
       </p>

@@ -258,7 +258,7 @@ const Figures = ({ data }) => (
     </h2>
     <Engines rows={data.engines} />
     <Headline headline={data.headline} />
-    <Speed speed={data.speed} />
+    <Speed speed={data.speed} ratio={data.speed_ratio} />
     <NotShown groups={data.not_shown} />
   </>
 );

@@ -1,6 +1,7 @@
 // Which way is faster, in lanes by states.  The server computes it; this shows it.
 import { Table } from '../table.js';
 import { duration, Link, number } from '../ui.js';
+import { RatioSays } from './benched.js';
 
 /** @typedef {import('openapi').SpeedRow} SpeedRow */
 
@@ -38,13 +39,14 @@ function Cell({ cell }) {
   );
 }
 
-/** @param {{speed: import('openapi').Speed}} props */
-export function Speed({ speed }) {
+/** @param {{speed: import('openapi').Speed, ratio: import('openapi').SpeedRatio}} props */
+export function Speed({ speed, ratio }) {
   if (speed.rows.length === 0) return null;
   const inTrend = speed.rows.find(({ lane }) => lane === 'plain dump');
   return (
     <>
       <h2 class="section">Which way is faster</h2>
+      <RatioSays ratio={ratio} />
       <Table
         label="Which way is faster"
         kind="list stacking"

@@ -1,12 +1,12 @@
 // What each way costs.  Every sample is a dot, on a log scale; stages below.
 import { useMemo } from 'preact/hooks';
-import { offline, useData } from '../api.js';
+import { useData } from '../api.js';
 import { Later, usePainted } from '../painted.js';
 import { useQuery } from '../router.js';
 import { Plot, axis, logAxis } from '../uplot.js';
 import { Term } from '../glossary.js';
 import { Table } from '../table.js';
-import { BenchOf, BenchSays } from './benched.js';
+import { BenchSays } from './benched.js';
 import { CostOfMillion } from './cost.js';
 import { RunPick } from './run_pick.js';
 import { Speed } from './speed.js';
@@ -398,8 +398,7 @@ function Shown({ data, query, set }) {
   if (data.costs.length === 0) return <Benched data={data} whole={whole} />;
   return (
     <>
-      <Speed speed={data.speed} />
-      {!offline && <BenchOf run={data.run} />}
+      <Speed speed={data.speed} ratio={data.speed_ratio} />
       <CostOfMillion cost={data.cost_per_million} words={data.cost_words} set={set} />
       <div class="tools flow middle">
         <Field label="dots show">

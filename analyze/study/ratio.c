@@ -1,0 +1,203 @@
+/* See ratio.h. */
+#include "study/ratio.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "store/store.h"
+
+#define UNKNOWN ((double)NAN)
+
+static const char bench_label[] = "bench";
+
+static bool is_bench(const struct run_info *run)
+{
+    return run->label != NULL && strcmp(run->label, bench_label) == 0;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return strcmp(text_or_empty(a), text_or_empty(b)) == 0;
+}
+
+/* The same commit, machine and build. */
+static bool is_beside(const struct run_info *bench, const struct run_info *run)
+{
+    return bench->state == RUN_COMPLETE && is_same(bench->commit, run->commit) &&
+           is_same(bench->platform, run->platform) && is_same(bench->cpu, run->cpu) &&
+           is_same(bench->compiler, run->compiler) && is_same(bench->flags, run->flags);
+}
+
+const struct run_info *ratio_bench_of(const struct run_info *run, const struct run_info *benches,
+                                      uint32_t count)
+{
+    if (is_bench(run))
+        return run;
+    for (uint32_t i = 0; run->commit != NULL && i < count; i++)
+        if (is_beside(&benches[i], run))
+            return &benches[i];
+    return NULL;
+}
+
+/* NULL: there is none. */
+static const struct run_info *find_bench(struct store *store, const struct run_info *run,
+                                         struct arena *keep)
+{
+    const struct run_query query = {.label = bench_label, .limit = STORE_PAGE_MAX};
+    struct run_page page = {.count = 0};
+    struct fault fault = FAULT_INIT;
+    if (store == NULL || (run->commit != NULL && !is_bench(run) &&
+                          store_list_runs(store, &query, keep, &page, &fault) != ERR_NONE))
+        return NULL;
+    return ratio_bench_of(run, page.runs, page.count);
+}
+
+/* The side in the state of the run's figure, a new process, where the bench measured it. */
+static const struct bench_side *side_of(const struct bench_findings *found)
+{
+    for (uint32_t i = found->side_count; i-- > 0;)
+        if (found->sides[i].ratio_count > 0 && !isnan(found->sides[i].ratios[0].ratio.value))
+            return &found->sides[i];
+    return NULL;
+}
+
+/* False: there is no bench, or it has no ratio. */
+static bool take_bench(const struct run_figures *figures, struct store *store, struct arena *keep,
+                       struct dump_ratio *out)
+{
+    struct fault fault = FAULT_INIT;
+    const struct run_info *bench = find_bench(store, figures->run, keep);
+    struct bench_findings *found = bench != NULL ? ARENA_NEW(keep, struct bench_findings) : NULL;
+    if (found == NULL || bench_read(store, bench->id, keep, found, &fault) != ERR_NONE)
+        return false;
+    const struct bench_side *side = side_of(found);
+    if (side == NULL)
+        return false;
+    const struct bench_ratio *ratio = &side->ratios[0];
+    *out = (struct dump_ratio){.origin = RATIO_OF_BENCH,
+                               .run_id = bench->id,
+                               .arch = ratio->arch,
+                               .state = side == &found->sides[0] ? SPEED_WARM : SPEED_INDEX,
+                               .cases = ratio->cases,
+                               .scenarios = ratio->scenarios,
+                               .value = ratio->ratio,
+                               .noise = side->noise};
+    return true;
+}
+
+static void take_run(const struct run_figures *figures, struct dump_ratio *out)
+{
+    const struct speed_row *row = figures->speed != NULL ? speed_main(figures->speed) : NULL;
+    if (row == NULL)
+        return;
+    const struct speed_cell *cell = &row->cells[SPEED_INDEX];
+    out->run_id = figures->run->id;
+    out->arch = row->arch;
+    out->cases = cell->cases;
+    out->scenarios = cell->scenarios;
+    out->value = cell->ratio;
+    out->origin = isnan(cell->ratio.value) ? RATIO_NOT_MEASURED : RATIO_OF_RUN;
+}
+
+static const struct dump_ratio not_measured = {
+    .state = SPEED_INDEX, .value = {UNKNOWN, UNKNOWN, UNKNOWN}, .noise = UNKNOWN};
+
+void ratio_make(struct run_figures *figures, struct store *store, struct arena *keep)
+{
+    struct dump_ratio *out = ARENA_NEW(keep, struct dump_ratio);
+    figures->ratio = &not_measured;
+    if (out == NULL)
+        return;
+    *out = not_measured;
+    if (!take_bench(figures, store, keep, out))
+        take_run(figures, out);
+    figures->ratio = out;
+}
+
+double ratio_value_of_bench(struct store *store, uint64_t run_id, struct arena *keep)
+{
+    struct bench bench;
+    struct fault fault = FAULT_INIT;
+    if (bench_read_stored(store, run_id, false, keep, &bench, &fault) != ERR_NONE)
+        return UNKNOWN;
+    for (int cold = 1; cold >= 0; cold--) {
+        const double value = bench_ratio_value(&bench, cold != 0, keep);
+        if (!isnan(value))
+            return value;
+    }
+    struct bench_findings *older = ARENA_NEW(keep, struct bench_findings);
+    const struct bench_side *side =
+        older != NULL && bench_read(store, run_id, keep, older, &fault) == ERR_NONE ? side_of(older)
+                                                                                    : NULL;
+    return side != NULL ? side->ratios[0].ratio.value : UNKNOWN;
+}
+
+/* ---- words ---------------------------------------------------------------------------- */
+
+/* ", 13 cases"; "" of an older bench. */
+static void put_cases(size_t cases, char *out, size_t room)
+{
+    out[0] = '\0';
+    if (cases > 0)
+        (void)snprintf(out, room, ", %zu case%s", cases, cases == 1 ? "" : "s");
+}
+
+const char *ratio_text(const struct dump_ratio *r, char out[RATIO_TEXT])
+{
+    char interval[40] = ", no interval", cases[32], noise[32];
+    int digits = r->value.value < 99.5 ? 1 : 0;
+    if (r->value.value < 1.995)
+        digits = 2;
+    if (r->origin == RATIO_NOT_MEASURED) {
+        const bool few = r->cases > 0;
+        (void)snprintf(out, RATIO_TEXT, few ? "%s (%zu)" : "not measured",
+                       sample_state_name(sample_state(r->cases, r->scenarios)),
+                       r->cases < MEASUREMENT_LEAST ? r->cases : r->scenarios);
+        return out;
+    }
+    if (!isnan(r->value.low))
+        (void)snprintf(interval, sizeof interval, " [%.*f, %.*f]", digits, r->value.low, digits,
+                       r->value.high);
+    put_cases(r->cases, cases, sizeof cases);
+    (void)snprintf(noise, sizeof noise, ", noise %.0f %%", r->noise * 100);
+    const bool bench = r->origin == RATIO_OF_BENCH;
+    (void)snprintf(out, RATIO_TEXT, "%.*f×%s%s%s%s", digits, r->value.value, interval,
+                   bench && !isnan(r->noise) ? noise : "", cases, bench ? "" : ", no control");
+    return out;
+}
+
+const char *ratio_about(const struct dump_ratio *r, char out[RATIO_TEXT])
+{
+    const char *state = r->state == SPEED_WARM ? "symbols loaded" : "index on disk";
+    const char *arch = r->arch != CPU_UNKNOWN ? cpu_name(r->arch) : "all processors at once";
+    if (r->origin == RATIO_NOT_MEASURED)
+        (void)snprintf(out, RATIO_TEXT, "neither by this run nor by a bench of its commit");
+    else if (r->origin == RATIO_OF_BENCH)
+        (void)snprintf(out, RATIO_TEXT, "%s, %s; bench, run %" PRIu64, arch, state, r->run_id);
+    else
+        (void)snprintf(out, RATIO_TEXT, "%s, %s; of this run", arch, state);
+    return out;
+}
+
+void ratio_write_json(struct json *j, const struct dump_ratio *r)
+{
+    static const char *const origins[RATIO_ORIGINS] = {NULL, "run", "bench"};
+    char text[RATIO_TEXT];
+    json_object(j);
+    json_key_string(j, "text", ratio_text(r, text));
+    json_key_string(j, "about", ratio_about(r, text));
+    json_key_string(j, "origin", origins[r->origin]);
+    json_key_uint_known(j, "run", r->origin != RATIO_NOT_MEASURED ? r->run_id : 0);
+    json_key_string(j, "arch", r->arch != CPU_UNKNOWN ? cpu_name(r->arch) : NULL);
+    json_key_string(j, "state", lane_state_name((enum way_state)r->state));
+    json_key_uint(j, "cases", r->cases);
+    json_key_uint(j, "scenarios", r->scenarios);
+    json_key_number(j, "value", r->value.value);
+    json_key_number(j, "low", r->value.low);
+    json_key_number(j, "high", r->value.high);
+    json_key_number(j, "noise", r->noise);
+    json_object_end(j);
+}

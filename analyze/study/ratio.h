@@ -1,0 +1,54 @@
+/* The one answer to "how much longer does a dump take than offsets": what tile, badge, metric,
+ * trend and every report show. Two measurements can give it. A bench takes both ways in turn on the
+ * same cases and compares one way with itself, so it has a control; a run measures on the side, and
+ * has none. The bench is preferred. Computed here, once; faces print its text. */
+#ifndef STUDY_RATIO_H
+#define STUDY_RATIO_H
+
+#include "base/json.h"
+#include "study/bench.h"
+#include "study/speed.h"
+
+enum ratio_origin {
+    RATIO_NOT_MEASURED,
+    RATIO_OF_RUN,   /* of the run itself: no control */
+    RATIO_OF_BENCH, /* of the bench of its commit, machine and victims */
+    RATIO_ORIGINS
+};
+
+struct dump_ratio {
+    enum ratio_origin origin;
+    uint64_t run_id; /* that measured it; 0: none, or a run that is not stored */
+    enum cpu arch;   /* CPU_UNKNOWN: an older bench, of all at once */
+    enum speed_state state;
+    size_t cases, scenarios; /* 0: an older bench, which stored rounds only */
+    struct interval value;   /* dump : offsets; NaN: no interval, not measured */
+    double noise;            /* of the bench, a share; NaN: no control */
+};
+
+/* The newest complete bench of RUN's commit, platform, processor and build among BENCHES, newest
+ * first; NULL: none, or RUN's commit is not known. A bench is its own. */
+const struct run_info *ratio_bench_of(const struct run_info *run, const struct run_info *benches,
+                                      uint32_t count);
+
+/* Sets `ratio` of FIGURES, in KEEP: of the bench beside their run in STORE (NULL: none is looked
+ * for), else what `speed` has. */
+void ratio_make(struct run_figures *figures, struct store *store, struct arena *keep);
+
+/* The value alone that ratio_make() has of bench RUN_ID, without the work for its interval; NaN:
+ * none. */
+double ratio_value_of_bench(struct store *store, uint64_t run_id, struct arena *keep);
+
+/* "8.7× [7.0, 9.4], noise 14 %, 13 cases", "9.4× [8.8, 10.1], 506 cases, no control", "not
+ * measured". Returns OUT. */
+enum { RATIO_TEXT = 96 };
+const char *ratio_text(const struct dump_ratio *ratio, char out[RATIO_TEXT]);
+
+/* Of what it is: "x64, index on disk; bench, run 9", "x64, index on disk; of this run". Returns
+ * OUT. */
+const char *ratio_about(const struct dump_ratio *ratio, char out[RATIO_TEXT]);
+
+/* The value of "speed_ratio", an object: see report/README.md. */
+void ratio_write_json(struct json *j, const struct dump_ratio *ratio);
+
+#endif
