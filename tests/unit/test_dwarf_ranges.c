@@ -199,7 +199,7 @@ static void check_spans(struct dwarf_unit *unit, const struct scope_range *range
         CHECK(a->scope != b->scope || a->line != b->line || a->file != b->file);
     }
     free(unit->spans);
-    free(memory.bounds);
+    free(memory.starts);
     free(memory.heap);
 }
 
