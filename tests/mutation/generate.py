@@ -105,6 +105,8 @@ class Source:
 
     def constant(self, at):
         text = self.text(at.start.offset, at.end.offset)
+        if self.data[:at.start.offset].endswith(b"calloc("):
+            return  # more elements than are used: no answer differs
         match = re.fullmatch(r"(0[xX])?([0-9a-fA-F]+)([uUlL]*)", text)
         if match:
             value = int(match[2], 16 if match[1] else 10) + 1
