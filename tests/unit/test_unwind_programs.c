@@ -390,3 +390,53 @@ TEST(calls_that_a_function_made_itself)
         world_free(&w);
     }
 }
+
+/* STACK WIN of type 4: rva, bytes, prologue, epilogue, parameters, saved, locals, most of the
+ * stack, and a program. The return address is word 2 of the stack, the program's constants lead to
+ * it. */
+TEST(programs_of_stack_win)
+{
+    static const struct {
+        const char *name, *win;
+        uint32_t params;
+        const char *found_by;
+        uint64_t ebx, ebp;
+    } rows[] = {
+        {"locals and saved registers come before the return address",
+         "STACK WIN 4 1100 100 0 0 c 4 4 0 1 $T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + =", 12,
+         "cfi", 0x1003, 0x1005},
+        {"the constants by their names",
+         "STACK WIN 4 1100 100 0 0 8 3 5 0 1 $T0 $esp .cbSavedRegs + .cbLocals + = $eip $T0 ^ = "
+         "$esp $T0 4 + = $ebx .cbParams = $ebp $T0 8 - ^ =",
+         8, "cfi", 8, 0},
+        {"a program that finds no caller changes nothing",
+         "STACK WIN 4 1100 100 0 0 8 4 4 0 1 $T0 .raSearch = $eip 4 = $esp $T0 4 + = $ebx 9 =", 0,
+         "scan", 0x1003, 0x1005},
+        {"a program that is damaged", "STACK WIN 4 1100 100 0 0 8 4 4 0 1 $ebx 9 = $eip +", 0,
+         "scan", 0x1003, 0x1005},
+        {"of another function",
+         "STACK WIN 4 1200 100 0 0 8 4 4 0 1 $T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + =", 0,
+         "scan", 0x1003, 0x1005},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char text[400];
+        struct unwind_frame frame;
+        test_row(rows[i].name);
+        struct unwind_walker walker = make(&w, CPU_X86, "", 0x40, PC_RETURN, &frame);
+        const uint64_t sp = walker.regs.sp;
+        (void)snprintf(text, sizeof text, "MODULE windows x86 %032d1 world.pdb\n%s\n", 0,
+                       rows[i].win);
+        now_read = text;
+        CHECK_EQ(unwind_step_x86(&walker), STOP_NONE);
+        CHECK_STR(found_by_name(walker.caller_found), rows[i].found_by);
+        CHECK_HEX(walker.regs.pc, 0x400000 + RETURN_RVA);
+        CHECK_HEX(walker.regs.sp, sp + 12);
+        CHECK_HEX(walker.regs.r[REG_X86_EBX], rows[i].ebx);
+        CHECK_HEX(walker.regs.r[REG_X86_EBP], rows[i].ebp);
+        CHECK_EQ(walker.callee_params_bytes, rows[i].params);
+        CHECK_HEX(frame.return_slot_va, sp + 8);
+        (void)file_of_row(NULL, NULL);
+        world_free(&w);
+    }
+}
