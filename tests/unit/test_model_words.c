@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "model/bench.h"
 #include "model/cpu.h"
+#include "model/hook.h"
 #include "model/lane.h"
 #include "model/result.h"
 #include "model/run_selection.h"
@@ -155,6 +156,48 @@ TEST(a_lane_is_what_is_asked_for)
         test_row(rows[i].name);
         CHECK_EQ(lane_is(&rows[i].asked, &lane), rows[i].is);
     }
+}
+
+/* A set has its hooks in the order in which a crash passes them. */
+TEST(sets_of_hooks_are_lists)
+{
+    static const struct {
+        const char *list;
+        uint32_t hooks;
+        const char *text; /* of the set; NULL: none */
+        enum case_hook first;
+    } rows[] = {
+        {"vectored", 1 << 0, "vectored", CASE_HOOK_VECTORED},
+        {"unhandled", 1 << 1, "unhandled", CASE_HOOK_UNHANDLED},
+        {"sigabrt", 1 << 2, "sigabrt", CASE_HOOK_SIGABRT},
+        {"invalid_parameter", 1 << 3, "invalid_parameter", CASE_HOOK_INVALID_PARAMETER},
+        {"pure_call", 1 << 4, "pure_call", CASE_HOOK_PURE_CALL},
+        {"terminate", 1 << 5, "terminate", CASE_HOOK_TERMINATE},
+        {"watcher", 1 << 6, "watcher", CASE_HOOK_WATCHER},
+        {"heartbeat", 1 << 7, "heartbeat", CASE_HOOK_HEARTBEAT},
+        {"import", 1 << 8, "import", CASE_HOOK_IMPORT},
+        {"other", 1 << 9, "other", CASE_HOOK_OTHER},
+        {"watcher,vectored", 1 << 0 | 1 << 6, "vectored,watcher", CASE_HOOK_VECTORED},
+        {"unhandled,unhandled", 1 << 1, "unhandled", CASE_HOOK_UNHANDLED},
+        {"a_newer_one", 1 << 9, "other", CASE_HOOK_OTHER},
+        {"vector", 1 << 9, "other", CASE_HOOK_OTHER},
+        {"terminate,", 1 << 5, "terminate", CASE_HOOK_TERMINATE},
+        {"", 0, NULL, CASE_HOOK_OTHER},
+        {NULL, 0, NULL, CASE_HOOK_OTHER},
+    };
+    char text[HOOKS_TEXT_BYTES];
+    uint32_t all = 0;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].list != NULL ? rows[i].list : "no list");
+        const uint32_t hooks = hooks_parse(rows[i].list);
+        CHECK_HEX(hooks, rows[i].hooks);
+        CHECK_STR(hooks_text(hooks, text), rows[i].text);
+        if (hooks != 0)
+            CHECK_EQ(hooks_first(hooks), rows[i].first);
+        all |= hooks;
+    }
+    CHECK_STR(hooks_text(all, text), "vectored,unhandled,sigabrt,invalid_parameter,pure_call,"
+                                     "terminate,watcher,heartbeat,import,other");
 }
 
 TEST(shards_are_counted_from_one)
