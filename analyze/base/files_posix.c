@@ -355,7 +355,7 @@ enum status folder_make(const char *path, struct fault *fault)
         if (part[i] != '/' && part[i] != '\0')
             continue;
         part[i] = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+        if (mkdir(part, 0777) != 0 && errno != EEXIST && errno != ENOTDIR)
             return file_fault(fault, path, "folder to make");
         part[i] = path[i];
     }
