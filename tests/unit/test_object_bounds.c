@@ -345,19 +345,31 @@ TEST(exports_have_their_names_or_numbers)
     static const struct {
         const char *name;
         uint32_t last_name_rva;
+        uint16_t last_ordinal;
         enum status status; /* of what was cut off */
         struct pe_symbol want[3];
     } rows[] = {
-        {"every name", 0x1054, ERR_NONE, {{0x1100, "#11"}, {0x2000, "first"}, {0x3000, "second"}}},
+        {"every name",
+         0x1054,
+         0,
+         ERR_NONE,
+         {{0x1100, "#11"}, {0x2000, "first"}, {0x3000, "second"}}},
         {"a name without an end",
          0x11fd,
+         0,
          ERR_TRUNCATED,
+         {{0x1100, "#11"}, {0x2000, "first"}, {0x3000, "#7"}}},
+        {"a name of the number after the last",
+         0x1054,
+         6,
+         ERR_NONE,
          {{0x1100, "#11"}, {0x2000, "first"}, {0x3000, "#7"}}},
     };
     static const uint32_t functions[] = {0x3000, 0x2000, 0, 0x10ff, 0x1100, 0x1000};
-    static const uint16_t ordinals[] = {1, 3, 0};
+
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const uint32_t name_rvas[] = {0x105b, 0x1061, rows[i].last_name_rva};
+        const uint16_t ordinals[] = {1, 3, rows[i].last_ordinal};
         struct fault fault = FAULT_INIT;
         struct pe_symbol *got = NULL;
         struct arena keep;
