@@ -56,7 +56,7 @@ static void make(uint8_t file[FILE_BYTES], uint16_t machine)
     put(optional + 56, 0x2000, 4);
     put(optional + 60, RESOURCES_AT, 4);
     put(optional + 108, 16, 4);
-    put(optional + 112 + 8 * 2, 0x1000 | (uint64_t)0x200 << 32, 8);
+    put(optional + 128, 0x1000 | (uint64_t)0x200 << 32, 8);
     memcpy(section, ".rsrc", 5);
     put(section + 8, 0x200, 4);
     put(section + 12, 0x1000, 4);
