@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/files.h"
+#include "conduct/analysis.h"
 #include "conduct/judging.h"
 #include "conduct/record_check.h"
 #include "engine/opened.h"
@@ -76,21 +77,34 @@ static void put_method(struct draft *d)
     end(d, at);
 }
 
+/* The header of a crash. */
+static void begin_record(struct draft *d)
+{
+    memset(d, 0, sizeof *d);
+    memcpy(d->words, RECORD_MAGIC, 8);
+    d->words[RECORD_H_VERSION / 4] = 2;
+    d->words[RECORD_H_HEADER_BYTES / 4] = RECORD_HEADER_BYTES;
+    d->words[RECORD_H_MACHINE / 4] = 0x8664;
+    d->words[RECORD_H_KIND / 4] = RECORD_KIND_CRASH;
+    d->words[RECORD_H_SUSPECT / 4] = 7;
+    d->words[RECORD_H_CODE / 4] = 0xc0000005;
+    d->words[RECORD_H_POINTER_BYTES / 4] = 8;
+    d->count = RECORD_HEADER_BYTES / 4;
+}
+
+static void end_record(struct draft *d, const char *path)
+{
+    d->words[RECORD_H_COMMITTED / 4] = (uint32_t)(d->count * sizeof d->words[0]);
+    test_write(path, d->words, d->count * sizeof d->words[0]);
+}
+
 /* A crash in app.exe, called from other.dll; or the reverse. */
 static void write_record(const struct row *row, const char *path)
 {
     static struct draft d;
     const uint64_t shift = row->elsewhere ? 0x10000000 : 0;
     const uint64_t first = row->runs ? OTHER_VA + 0x1000 : APP_VA + 0x1000;
-    memset(&d, 0, sizeof d);
-    memcpy(d.words, RECORD_MAGIC, 8);
-    d.words[RECORD_H_VERSION / 4] = 2;
-    d.words[RECORD_H_HEADER_BYTES / 4] = RECORD_HEADER_BYTES;
-    d.words[RECORD_H_MACHINE / 4] = 0x8664;
-    d.words[RECORD_H_KIND / 4] = RECORD_KIND_CRASH;
-    d.words[RECORD_H_SUSPECT / 4] = 7;
-    d.words[RECORD_H_CODE / 4] = 0xc0000005;
-    d.words[RECORD_H_POINTER_BYTES / 4] = 8;
+    begin_record(&d);
     d.count = RECORD_H_ADDRESS / 4;
     put(&d, first + shift, 2);
     put(&d, row->access, 2);
@@ -113,8 +127,7 @@ static void write_record(const struct row *row, const char *path)
     end(&d, at);
     if (row->is_managed)
         put_method(&d);
-    d.words[RECORD_H_COMMITTED / 4] = (uint32_t)(d.count * sizeof d.words[0]);
-    test_write(path, d.words, d.count * sizeof d.words[0]);
+    end_record(&d, path);
 }
 
 static void write_dump(const struct row *row, const char *path)
@@ -172,6 +185,84 @@ TEST(a_module_that_the_dump_does_not_list_contradicts_the_record)
         opened_case_close(&opened);
         arena_free(&keep);
     }
+}
+
+/* ---- the times of a record ---------------------------------------------------------------- */
+
+static void put_timing(struct draft *d, uint32_t stage, uint32_t walker, uint64_t ns,
+                       uint64_t bytes)
+{
+    put(d, stage, 1);
+    put(d, walker, 1);
+    put(d, ns, 2);
+    put(d, bytes, 2);
+}
+
+/* Each time of capture/record.h has a number of its own. */
+TEST(each_time_of_a_record_is_taken)
+{
+    static struct draft d;
+    struct case_file files[] = {{.role = ROLE_RECORD, .path = "a.rec", .bytes = 1000},
+                                {.role = ROLE_DUMP, .path = "a.dmp", .bytes = 2000}};
+    const struct crash_case crash = {
+        .folder = test_scratch(), .files = files, .file_count = COUNT_OF(files)};
+    struct case_timing times;
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/a.rec", test_scratch());
+    begin_record(&d);
+    d.words[RECORD_H_STOP_RTL / 4] = 11;
+    d.words[RECORD_H_STOP_DUMP / 4] = 12;
+    d.words[RECORD_H_STOP_COPY / 4] = 13;
+    size_t at = section(&d, RECORD_SECTION_TIMING, 8);
+    put_timing(&d, RECORD_STAGE_WALK, RECORD_WALKER_DBGHELP, 1, 0);
+    put_timing(&d, RECORD_STAGE_WALK, RECORD_WALKER_RTL, 21, 0);
+    put_timing(&d, RECORD_STAGE_RECORD_WRITE, 0, 22, 0);
+    put_timing(&d, RECORD_STAGE_DUMP_WRITE, 0, 23, 2);
+    put_timing(&d, RECORD_STAGE_HANG_FOUND, 0, 24, 0);
+    put_timing(&d, RECORD_STAGE_DUMP_TUNED, 0, 25, 26);
+    put_timing(&d, RECORD_STAGE_STOP_TUNED, 0, 27, 0);
+    put_timing(&d, RECORD_STAGE_SUSPEND, 0, 3, 0);
+    end(&d, at);
+    at = section(&d, RECORD_SECTION_CAPTURES, 0);
+    put(&d, 4, 2);
+    put(&d, 402, 2);
+    put(&d, 399, 2);
+    end(&d, at);
+    end_record(&d, path);
+    analysis_timing(&crash, &times);
+    CHECK_EQ(times.stop_walk_ns, 11);
+    CHECK_EQ(times.stop_dump_ns, 12);
+    CHECK_EQ(times.stop_copy_ns, 13);
+    CHECK_EQ(times.walk_ns, 21);
+    CHECK_EQ(times.record_write_ns, 22);
+    CHECK_EQ(times.dump_write_ns, 23);
+    CHECK_EQ(times.hang_late_ns, 24);
+    CHECK_EQ(times.dump_tuned_ns, 25);
+    CHECK_EQ(times.dump_tuned_bytes, 26);
+    CHECK_EQ(times.stop_tuned_ns, 27);
+    CHECK_EQ(times.capture_now_ns, 100); /* 402 of 4 */
+    CHECK_EQ(times.record_bytes, 1000);
+    CHECK_EQ(times.dump_bytes, 2000);
+}
+
+TEST(what_a_record_does_not_state_is_no_time)
+{
+    static struct draft d;
+    struct case_file files[] = {{.role = ROLE_DUMP, .path = "a.dmp", .bytes = 2000},
+                                {.role = ROLE_RECORD, .path = "a.rec", .bytes = 1000}};
+    const struct case_timing none = {.dump_bytes = 2000},
+                             sizes = {.dump_bytes = 2000, .record_bytes = 1000};
+    struct crash_case crash = {.folder = test_scratch(), .files = files, .file_count = 1};
+    struct case_timing times;
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/a.rec", test_scratch());
+    analysis_timing(&crash, &times);
+    CHECK_MEM(&times, &none, sizeof times);
+    begin_record(&d);
+    end_record(&d, path);
+    crash.file_count = 2;
+    analysis_timing(&crash, &times);
+    CHECK_MEM(&times, &sizes, sizeof times);
 }
 
 /* ---- the symbols of a case ---------------------------------------------------------------- */
