@@ -104,6 +104,8 @@ static const struct {
      "thread 0: a.exe!0x2755@i{,3249D99D0C4049318610F4E4FB0B69361} "
      "a.exe!0x2a3c@r{,3249D99D0C4049318610F4E4FB0B69361}\n"
      "thread 1: x.dll!f!0x0@i(a.c:3) ?!0x77@r\n"},
+    {"minidump_stackwalk -m, without the innermost frame", "0|1|a.exe||||0x2a3c\n",
+     "-: a.exe!0x2a3c@r\n"},
     {"gdb",
      "#0  0x00007ff612345678 in main (argc=1) at a.c:12\n#1  0x1 in ?? () from /x/ntdll.dll\n"
      "#2  foo (a=(x)) at b.c:3\n#3 a note\n",
