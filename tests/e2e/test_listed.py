@@ -133,11 +133,15 @@ class Listed(e2e.Case):
     def test_the_doctor_is_content_with_all_that_a_run_needs(self):
         pdb, = (e2e.ROOT / "corpus/symbols/victims-ob2.pdb").glob("*/*.pdb")
         shutil.copy(pdb, self.folder / "victims")
+        (self.folder / "debugger/x64").mkdir(parents=True)  # an image of x64 without a version
+        shutil.copy(self.folder / "victims/victims-ob2.exe", self.folder / "debugger/x64/dbghelp.dll")
         db = self.folder / "runs.db"
         self.run_twinstack("run", *self.words, "--db", db, "-k", "beta", "--no-judges", env=self.env, folder=self.folder)
-        out, _ = self.ask("doctor", "--db", db, "--json")
+        out, _ = self.ask("doctor", "--db", db, "--json", "--debugger", self.folder / "debugger")
         found = {c["what"]: (c["state"], c["detail"]) for c in json.loads(out)["checks"]}
         self.assertEqual(found["database"], ("ok", "FOLDER/runs.db"))
+        self.assertEqual(found["debugger"], ("ok", "x64: dbghelp.dll of no version, dbgcore.dll is missing, msdia140.dll is missing, "
+                                                   "dbgeng.dll is missing, dbgmodel.dll is missing"))
         self.assertEqual(found["victims"], ("ok", "7 scenarios in all variants, 3 unsupported here"))
         self.assertEqual(found["x86 programs"], ("none", "no victims-x86-*.exe: `./run setup` builds them where 32-bit Wine runs"))
         self.assertFalse({"victims' DLLs", "victims' PDBs", "victims' builds"} & set(found))

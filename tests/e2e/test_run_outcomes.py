@@ -2,6 +2,7 @@
 
 import datetime
 import pathlib
+import signal
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -64,6 +65,17 @@ class RunOutcomes(made_run.Case):
         row = self.run_json("db", "list", "--json", "--db", self.db)[0]
         self.assertEqual((row["commit"], row["branch"]), ("ab" * 20, "topic"))
 
+    def test_an_interrupted_run_goes_on_as_the_same_run_only(self):
+        self.env |= {"GIT_DIR": str(self.folder / "none"), "GITHUB_SHA": "ab" * 20}
+        self.assertEqual(self.stop_in_the_middle(signal.SIGINT, "-k", "good or slow"), 130)
+        self.assertIn(f"`twinstack run --resume 1 --db {self.db}` goes on", self.said)
+        self.order()
+        words = ("run", "--resume", "last", "--db", self.db)
+        done = self.run_twinstack(*words, env={**self.env, "GITHUB_SHA": "cd" * 20}, exit_code=2)
+        self.assertRegex(done.stderr, r"(?s)commit.*it cannot go on as the same run: begin a new one")
+        self.assertIn("PASS   2 cases", self.run_twinstack(*words, env=self.env).stdout)
+        self.assertEqual(self.order(), ["slow"], "what was sealed is not run again")
+
     def test_keep_failed(self):
         for keep, names in (("failed", ["wrong.ob2"]), ("all", ["good.ob2", "wrong.ob2"])):
             self.take("-k", "good or wrong", "--keep", keep, "--out", self.folder / keep, exit_code=1)
@@ -101,6 +113,10 @@ class RunOutcomes(made_run.Case):
         accept("wrong.ob2", pins="pins: none\nframe: none\n")  # with new pins the acceptance holds
         self.run_twinstack("accept", "--update", "it", "--known", self.known, "--db", self.db)
         self.assertEqual(self.verdicts(self.take("-k", "wrong")[0]), [("wrong", 0, "XFAIL")])
+        accept("good.ob2")  # which nothing needs, so the file is not written
+        before = self.known.stat().st_mtime_ns
+        self.assertIn("0 pinned in", self.run_twinstack("accept", "--update", "it", "--known", self.known, "--db", self.db).stdout)
+        self.assertEqual(self.known.stat().st_mtime_ns, before)
         accept("error.ob2", what="*")
         self.assertEqual(self.verdicts(self.take("-k", "error", exit_code=3)[0]), [("error", 0, "ERROR")])
 

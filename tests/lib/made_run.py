@@ -2,8 +2,11 @@
 
 import datetime
 import json
+import os
 import shutil
+import subprocess
 import sys
+import time
 
 import e2e
 
@@ -89,3 +92,22 @@ class Case(e2e.Case):
         lines = (self.folder / "bin/order").read_text().split()
         (self.folder / "bin/order").unlink()
         return lines
+
+    def start(self, *argv, jobs=1):
+        return subprocess.Popen([e2e.PROGRAM, *map(str, self.words(*argv, jobs=jobs))], cwd=e2e.ROOT, text=True,
+                                env={**os.environ, **self.env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def stop_in_the_middle(self, number, *argv, meanwhile=None, jobs=1):
+        """Sends the signal once one case is sealed and the next one runs; returns the exit status."""
+        (self.folder / "bin/wait").touch()
+        child = self.child = self.start(*argv, jobs=jobs)
+        end = time.monotonic() + 60 * e2e.PATIENCE
+        while not (self.folder / "bin/waiting").exists() and child.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        if meanwhile is not None:
+            meanwhile()
+        child.send_signal(number)
+        self.said = child.communicate(timeout=90 * e2e.PATIENCE)[1]
+        (self.folder / "bin/waiting").unlink()
+        (self.folder / "bin/wait").unlink()
+        return child.returncode
