@@ -23,7 +23,7 @@ import time
 import mutate
 import own
 
-LIMIT_S, CORE_S, STEP_S = 150, 25, 5  # a program has both: wall time, and time in which it could have had a core
+LIMIT_S, CORE_S, STEP_S = 150, 100, 5  # a program has both: wall time, and time in which it could have had a core
 ARENA = mutate.ROOT / "analyze/base/arena.c"  # in sanitized programs it has a fence after each allocation
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 # They wait for most of their time, and are asked last.
