@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "gate_fixture.h"
+#include "stream/shadow_result.h"
+#include "stream/totals.h"
 #include "study/merge.h"
 
 /* A complete run of three cases, of which XFAILS pass only by acceptance; the frames of app.exe
@@ -153,5 +155,85 @@ TEST(a_merged_run_starts_and_ends_with_its_last_part)
         CHECK_EQ(merged.finished_ns, end[0] > end[1] ? end[0] : end[1]);
         CHECK_STR(merged.command, "twinstack run");
         store_tear_down(&f);
+    }
+}
+
+/* gate.h: the share in which an engine agrees, of the reports that it could read or not; 99 % if
+ * nothing else is asked. */
+TEST(sampled_reports_decide_by_their_agreement)
+{
+    static const struct {
+        const char *name;
+        uint32_t same, differs, failed;
+        double least;
+        bool strict, enough, agrees;
+        const char *text;
+    } rows[] = {
+        {"99 of 100", 99, 1, 0, NAN, false, true, true,
+         "agrees with offset:rtl in 99.00 % of 100 reports (1 differ, 0 failed), at least 99.00 % "
+         "demanded"},
+        {"98 of 100", 98, 1, 1, NAN, true, true, false,
+         "agrees with offset:rtl in 98.00 % of 100 reports (1 differ, 1 failed), at least 99.00 % "
+         "demanded"},
+        {"none", 0, 0, 0, NAN, false, false, true, NULL},
+        {"29", 29, 0, 0, NAN, false, true, true,
+         "agrees with offset:rtl in 100.00 % of 29 reports (0 differ, 0 failed), at least 99.00 % "
+         "demanded"},
+        {"29 are too few to be strict", 29, 0, 0, 0.5, true, false, true,
+         "agrees with offset:rtl in 100.00 % of 29 reports (0 differ, 0 failed), at least 50.00 % "
+         "demanded"},
+        {"30 are enough", 15, 15, 0, 0.5, true, true, true,
+         "agrees with offset:rtl in 50.00 % of 30 reports (15 differ, 0 failed), at least 50.00 % "
+         "demanded"},
+        {"two thirds are no 67 %", 2, 0, 1, 0.67, false, true, false,
+         "agrees with offset:rtl in 66.66 % of 3 reports (0 differ, 1 failed), at least 67.00 % "
+         "demanded"},
+        {"nothing is demanded", 0, 1, 0, 0, false, true, true,
+         "agrees with offset:rtl in 0.00 % of 1 reports (1 differ, 0 failed), at least 0.00 % "
+         "demanded"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct gate_request request = {.strict = rows[i].strict,
+                                             .min_agreement = rows[i].least};
+        const uint32_t judged = rows[i].same + rows[i].differs + rows[i].failed;
+        struct shadow_engine engines[] = {{"offset:rtl", NULL, SHADOW_SAME, NULL, NULL, 1},
+                                          {.engine = "dump", .against = "offset:rtl"}};
+        struct shadow s = {
+            .hour = "2026-11-22T08", .verdict = "PASS", .engines = engines, .count = 2};
+        struct totals *totals = NULL;
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        struct gate gate;
+        char path[600];
+        bool is_new = false;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        (void)snprintf(path, sizeof path, "%s/agreement-%zu", test_scratch(), i);
+        CHECK_EQ(gate_decide_shadow(path, &request, &keep, &gate, &fault), ERR_ABSENT);
+        fault_clear(&fault);
+        REQUIRE(totals_open(path, true, &totals, &fault) == ERR_NONE &&
+                totals_begin(totals, &fault) == ERR_NONE);
+        for (uint32_t k = 0; k < judged; k++) {
+            s.id = arena_printf(&keep, "id-%u", (unsigned)k);
+            engines[1].result = k < rows[i].same                     ? SHADOW_SAME
+                                : k < rows[i].same + rows[i].differs ? SHADOW_DIFFERS
+                                                                     : SHADOW_FAILED;
+            REQUIRE(totals_add_shadow(totals, &s, &is_new, &fault) == ERR_NONE);
+        }
+        REQUIRE(totals_end(totals, &fault) == ERR_NONE);
+        totals_close(totals);
+        REQUIRE(gate_decide_shadow(path, &request, &keep, &gate, &fault) == ERR_NONE);
+        REQUIRE(gate.check_count == (judged > 0 ? 2 : 1));
+        CHECK_STR(gate.checks[0].name, "sampled reports");
+        CHECK_EQ(gate.checks[0].holds, rows[i].enough);
+        CHECK_STR(gate.checks[0].text, arena_printf(&keep, "%u were judged, at least %d demanded",
+                                                    (unsigned)judged, rows[i].strict ? 30 : 1));
+        if (judged > 0) {
+            CHECK_STR(gate.checks[1].name, "dump");
+            CHECK_EQ(gate.checks[1].holds, rows[i].agrees);
+            CHECK_STR(gate.checks[1].text, rows[i].text);
+        }
+        CHECK(gate.shadow && gate.open == (rows[i].enough && rows[i].agrees));
+        arena_free(&keep);
     }
 }

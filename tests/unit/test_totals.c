@@ -108,3 +108,84 @@ TEST(reports_count_whatever_their_verdicts_are)
         arena_free(&keep);
     }
 }
+
+static void put(const char *path, const struct partial *partials, uint32_t count,
+                const char *judged)
+{
+    static struct shadow_engine engines[] = {{"offset:rtl", NULL, SHADOW_SAME, NULL, NULL, 1},
+                                             {"dump", "offset:rtl", SHADOW_SAME, NULL, NULL, 1}};
+    const struct shadow s = {judged,  "2026-11-22T08",  "1.0", "PASS", "leaf",
+                             engines, COUNT_OF(engines)};
+    struct totals *totals = NULL;
+    struct fault fault = FAULT_INIT;
+    bool is_new = false;
+    REQUIRE(totals_open(path, true, &totals, &fault) == ERR_NONE);
+    REQUIRE(totals_begin(totals, &fault) == ERR_NONE);
+    for (uint32_t i = 0; i < count; i++)
+        REQUIRE(totals_add(totals, &partials[i], &is_new, &fault) == ERR_NONE);
+    if (judged != NULL)
+        REQUIRE(totals_add_shadow(totals, &s, &is_new, &fault) == ERR_NONE);
+    REQUIRE(totals_end(totals, &fault) == ERR_NONE);
+    totals_close(totals);
+}
+
+/* totals.h: sums; a report of two queues counts twice, and is one of SAME; a sampled one is judged
+ * once. */
+TEST(totals_of_queues_are_added_up)
+{
+    static const struct signature_count of_a[] = {
+        {.text = "leaf", .count = 3, .example = "a-1", .first_seen = "2026-11-22"}};
+    static const struct signature_count of_b[] = {
+        {.text = "leaf", .count = 4, .example = "b-1", .first_seen = "2026-11-21"},
+        {.text = "root", .count = 1, .example = "b-1", .first_seen = "2026-11-21"}};
+    static const struct partial a[] = {{"a-1", "2026-11-22T08", "1.0", 4, 0, 1, of_a, 1},
+                                       {"both", "2026-11-22T09", "1.0", 0, 0, 2, NULL, 0}};
+    static const struct partial b[] = {{"b-1", "2026-11-21T08", "1.0", 5, 0, 0, of_b, 2},
+                                       {"both", "2026-11-22T09", "1.0", 0, 0, 2, NULL, 0}};
+    static struct shadow_list judged;
+    const struct totals_query query = {.top = 9};
+    struct totals *totals = NULL;
+    struct totals_list list;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    uint64_t same = 7;
+    arena_init(&keep, 0);
+    const char *parts[] = {path_join(&keep, test_scratch(), "a"),
+                           path_join(&keep, test_scratch(), "b"),
+                           path_join(&keep, test_scratch(), "c")};
+    const char *sum = path_join(&keep, test_scratch(), "sum"),
+               *text = path_join(&keep, test_scratch(), "text");
+    put(parts[0], a, COUNT_OF(a), "a-1");
+    put(parts[1], b, COUNT_OF(b), "a-1");
+    put(parts[2], NULL, 0, "b-1");
+    for (int turn = 0; turn < 2; turn++) { /* the second time the sum is there */
+        REQUIRE(totals_merge(sum, parts, COUNT_OF(parts), &same, &fault) == ERR_NONE);
+        CHECK_EQ(same, 1);
+        REQUIRE(totals_open(sum, false, &totals, &fault) == ERR_NONE);
+        CHECK_STR(counted(totals), "9 stacks, 5 bad, 4 reports: leaf 7, root 1,");
+        REQUIRE(totals_read(totals, &query, &keep, &list, &fault) == ERR_NONE && list.count == 2);
+        CHECK_STR(list.rows[0].first_seen, "2026-11-21");
+        CHECK_STR(list.rows[0].last_seen, "2026-11-22");
+        CHECK_STR(list.rows[0].example, "b-1");
+        REQUIRE(totals_read_shadow(totals, &(struct totals_shadow_query){0}, &keep, &judged,
+                                   &fault) == ERR_NONE);
+        CHECK(judged.reports == 2 && judged.engine_count == 2);
+        CHECK_EQ(judged.engines[0].same + judged.engines[1].same, 2);
+        totals_close(totals);
+    }
+    const char *mixed[] = {parts[0], path_join(&keep, test_scratch(), "none")};
+    CHECK_EQ(totals_merge(sum, mixed, 2, &same, &fault), ERR_ABSENT);
+    fault_clear(&fault);
+    REQUIRE(totals_open(sum, false, &totals, &fault) == ERR_NONE); /* whole or not at all */
+    CHECK_STR(counted(totals), "9 stacks, 5 bad, 4 reports: leaf 7, root 1,");
+    totals_close(totals);
+    test_write(text, "a text", 6);
+    CHECK_EQ(totals_merge(text, parts, 2, &same, &fault), ERR_UNSUPPORTED);
+    fault_clear(&fault);
+    CHECK(path_is_file(text) && !path_is_file(path_join(&keep, test_scratch(), "text.new")) &&
+          !path_is_file(path_join(&keep, test_scratch(), "sum.new")));
+    test_write(text, "", 0);
+    CHECK_EQ(totals_merge(text, parts, 1, &same, &fault), ERR_NONE);
+    CHECK_EQ(same, 0);
+    arena_free(&keep);
+}
