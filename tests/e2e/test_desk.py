@@ -195,6 +195,18 @@ class Desk(e2e.Case):
             with self.subTest(method):
                 self.refused(self.ask(method, path, body, url, **{"X-Token": token}), 400, "start the server with --known FILE")
 
+    def test_figures_are_of_a_run_or_there_are_none(self):
+        kept = self.db.read_bytes()
+        empty = self.folder / "empty.db"
+        empty.write_bytes(kept)
+        self.run_twinstack("db", "prune", "--keep-runs", "0", "--db", empty)
+        url, token = self.serve("--db", empty)
+        for path in ("/metrics", "/badge/verdict.svg", "/api/v1/runs/latest"):
+            with self.subTest(path):
+                self.assertEqual((self.ask("GET", path)[0], self.ask("GET", path, url=url, **{"X-Token": token})[0]), (200, 404))
+        text = self.ask("GET", "/metrics")[2].decode()
+        self.assertTrue(text.endswith("\n# EOF\n") and text.count("# EOF") == 1, text[-80:])  # OpenMetrics 1.0, "EOF"
+
     def test_the_page_of_the_suite(self):
         shown = sorted((e2e.ROOT / "corpus/reference/results").glob("*.json"))[:2]
         tools = [json.loads(path.read_text(encoding="utf-8"))["tool"] for path in shown]
