@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compare/compare.h"
+#include "compare/mismatch.h"
 #include "make_case.h"
 #include "test.h"
 
@@ -399,5 +400,69 @@ TEST(a_lost_frame_names_the_unwind_code_where_the_walks_part)
         else
             CHECK(strstr(result.reason, " in all)") == NULL);
         arena_free(&keep);
+    }
+}
+
+/* Two names of one function: code that the linker folded. Only a place that both measure from a
+ * start, which is before it, says so. */
+TEST(two_names_of_one_start_are_one_function)
+{
+    static const struct {
+        const char *name, *offset, *dump; /* the words of the first frame */
+        enum cause cause;
+        const char *evidence;
+    } rows[] = {
+        {"the same start", "own poke a.c:1 start=5", "own twin a.c:1 start=5", CAUSE_FOLDED,
+         "twin and poke start at the same address, 0x5 before app.exe!0x1005"},
+        {"a start a byte later", "own poke a.c:1 start=5", "own twin a.c:1 start=4",
+         CAUSE_UNEXPLAINED, NULL},
+        {"no start is known", "own poke a.c:1", "own twin a.c:1", CAUSE_UNEXPLAINED, NULL},
+        {"one start is known", "own poke a.c:1 start=5", "own twin a.c:1", CAUSE_UNEXPLAINED, NULL},
+        {"an export before it", "own poke a.c:1 start=5", "none twin start=5 export",
+         CAUSE_EXPORT_ONLY, NULL},
+        {"no name", "own poke a.c:1 start=5", "none - start=5", CAUSE_SYMBOLS_MISSING, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct fault fault = FAULT_INIT;
+        struct case_result result;
+        const struct crash_case crash = make_crash(CASE_KIND_CRASH);
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        struct engine_claim claims[2];
+        const char *const words[2] = {rows[i].offset, rows[i].dump};
+        for (int k = 0; k < 2; k++)
+            claims[k] = make_claim(
+                &keep, k == 0 ? "offset:rtl" : "dump", true,
+                arena_printf(&keep, "app.exe+1005 %s\napp.exe+3005 own main a.c:30\n", words[k]));
+        const struct compare_input in = {.crash = &crash, .claims = claims, .claim_count = 2};
+        REQUIRE(compare_case(&in, &keep, &result, &fault) == ERR_NONE);
+        REQUIRE(result.finding_count > 0);
+        CHECK_STR(cause_name(result.findings[0].cause), cause_name(rows[i].cause));
+        if (rows[i].evidence != NULL)
+            CHECK_STR(result.findings[0].evidence, rows[i].evidence);
+        arena_free(&keep);
+    }
+}
+
+/* One byte before a return address, which may be the next function's first; mismatch.h. */
+TEST(a_rule_asks_for_the_byte_before_a_return_address)
+{
+    static const struct {
+        const char *name;
+        struct frame frame;
+        uint64_t want;
+    } rows[] = {
+        {"return", {.offset = 0x2005, .kind = PC_RETURN}, 0x2004},
+        {"interrupted", {.offset = 0x2005, .kind = PC_INTERRUPTED}, 0x2005},
+        {"return to the first byte", {.offset = 1, .kind = PC_RETURN}, 0},
+        {"return to nothing", {.offset = 0, .kind = PC_RETURN}, 0},
+        {"managed",
+         {.offset = 5, .kind = PC_RETURN, .method_token = 0x06000001},
+         UINT64_C(0x0600000100000005)},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_EQ(rule_lookup_offset(&rows[i].frame), rows[i].want);
     }
 }
