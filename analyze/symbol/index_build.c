@@ -370,8 +370,7 @@ static void close_build(struct build *build)
     free(build->first_claim);
     free(build->publics.rvas);
     free(build->publics.numbers);
-    if (build->lock != NULL)
-        mutex_free(build->lock);
+    mutex_free(build->lock);
 }
 
 /* Buckets need memory for each byte of code, even of a section that only claims to have that

@@ -51,10 +51,8 @@ void cache_free(struct cache *cache)
         return;
     for (size_t i = 0; i < CACHE_SLOTS; i++)
         free(cache->slots[i].key);
-    if (cache->made != NULL)
-        signal_free(cache->made);
-    if (cache->lock != NULL)
-        mutex_free(cache->lock);
+    signal_free(cache->made);
+    mutex_free(cache->lock);
     free(cache);
 }
 

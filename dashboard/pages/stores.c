@@ -44,12 +44,9 @@ void store_pool_free(struct store_pool *pool)
     while (pool->free_count > 0)
         store_close(pool->free[--pool->free_count]);
     store_close(pool->watcher);
-    if (pool->watch_lock != NULL)
-        mutex_free(pool->watch_lock);
-    if (pool->given != NULL)
-        signal_free(pool->given);
-    if (pool->lock != NULL)
-        mutex_free(pool->lock);
+    mutex_free(pool->watch_lock);
+    signal_free(pool->given);
+    mutex_free(pool->lock);
     free(pool);
 }
 

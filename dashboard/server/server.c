@@ -378,9 +378,7 @@ void dashboard_stop(struct dashboard *d)
     cache_free(d->cache);
     collector_close(d->collector);
     connections_free(d->connections);
-    if (d->lock != NULL)
-        mutex_free(d->lock);
-    if (d->write_lock != NULL)
-        mutex_free(d->write_lock);
+    mutex_free(d->lock);
+    mutex_free(d->write_lock);
     free(d);
 }
