@@ -49,7 +49,6 @@ enum status queue_letter_read(const struct queue_message *message, struct queue_
 {
     char channel[16] = "", delivered[24] = "";
     const size_t start = body_start(message);
-    memset(out, 0, sizeof *out);
     if (start == 0 ||
         !read_line(message->data, start, "reason: ", out->reason, sizeof out->reason) ||
         !read_line(message->data, start, "channel: ", channel, sizeof channel) ||
