@@ -311,7 +311,9 @@ TEST(the_cache_answers_for_its_version_alone)
     REQUIRE(cache != NULL && big != NULL);
     arena_init(&keep, 0);
     CHECK(cache_get(cache, "/a", 1, &keep, &bytes) == NULL);
-    cache_put(cache, "/a", 1, "one", 3);
+    char *exact = test_copy("/a", sizeof "/a"); /* a reader past its end is seen with sanitizers */
+    cache_put(cache, exact, 1, "one", 3);
+    free(exact);
     CHECK_STR(cache_get(cache, "/a", 1, &keep, &bytes), "one");
     CHECK_EQ(bytes, 3);
     CHECK(cache_get(cache, "/a", 2, &keep, &bytes) == NULL);
