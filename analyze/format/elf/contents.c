@@ -78,11 +78,31 @@ enum status elf_mini_image(const struct elf *elf, struct arena *keep, struct obj
     return object_unpack(PACKED_XZ, packed, 0, keep, out, fault);
 }
 
-/* True for the assembler's mapping symbols for code and data ("$x", "$d.1") and its local
- * labels. */
+/* True for the assembler's mapping symbols for code and data ("$x", "$d.1", of RISC-V also
+ * "$xrv64i2p1") and its local labels (".L1"; "$L1" on MIPS, "$C$L1" on TI's processors). Swift's
+ * names begin with "$s" or "$S". */
 static bool is_mark(const char *name)
 {
-    return name[0] == '$' || strncmp(name, ".L", 2) == 0 || name[0] == '\0';
+    if (name[0] != '$')
+        return strncmp(name, ".L", 2) == 0 || name[0] == '\0';
+    return name[1] == 'L' || strncmp(name, "$C$", 3) == 0 || strncmp(name, "$xrv", 4) == 0 ||
+           (name[1] != '\0' && strchr("abdfmptx", name[1]) != NULL &&
+            (name[2] == '\0' || name[2] == '.'));
+}
+
+/* Without a table of sections the segments say what is code. */
+static bool is_in_code(const struct elf *elf, uint64_t place, uint64_t va)
+{
+    struct elf_segment s;
+    if (place == UINT16_MAX)
+        return true;
+    if (elf->section_count > 0)
+        return (elf_section_flags(elf, (uint32_t)place) & FLAG_CODE) != 0;
+    for (uint32_t i = 0; elf_segment(elf, i, &s); i++)
+        if (s.type == SEGMENT_LOAD && (s.flags & SEGMENT_CODE) != 0 && va >= s.va &&
+            va - s.va < s.bytes)
+            return true;
+    return false;
 }
 
 /* One row of a symbol table: 24 bytes {u32 name, u8 info, u8 other, u16 section, u64 value, u64
@@ -105,7 +125,7 @@ static bool read_symbol(const struct elf *elf, const uint8_t *row, struct object
     if (place == 0 || (place >= SYMBOL_RESERVED && place != UINT16_MAX) || name >= names.bytes ||
         memchr(names.data + name, 0, (size_t)(names.bytes - name)) == NULL)
         return false;
-    if (place != UINT16_MAX && (elf_section_flags(elf, (uint32_t)place) & FLAG_CODE) == 0)
+    if (!is_in_code(elf, place, va))
         return false;
     if (va < elf->base_va || va - elf->base_va > UINT32_MAX ||
         is_mark((const char *)names.data + name))
@@ -149,14 +169,12 @@ bool elf_symbols_are_whole(const struct elf *elf, struct arena *keep)
     return !damaged;
 }
 
-static enum status add_table(const struct elf *elf, const struct elf_section *table,
-                             struct arena *keep, struct object_symbols *out, struct fault *fault)
+static enum status add_rows(const struct elf *elf, struct object_bytes rows,
+                            struct object_bytes names, struct arena *keep,
+                            struct object_symbols *out, struct fault *fault)
 {
     const uint64_t size = elf->is_64 ? 24 : 16;
-    struct object_bytes rows, names;
 
-    if (!table_bytes(elf, table, keep, &rows, &names, &out->damaged))
-        return ERR_NONE;
     for (uint64_t i = 1; i < rows.bytes / size; i++) {
         struct object_symbol symbol;
         if (read_symbol(elf, rows.data + i * size, names, &symbol) &&
@@ -169,9 +187,15 @@ static enum status add_table(const struct elf *elf, const struct elf_section *ta
 enum status elf_add_symbols(const struct elf *elf, struct arena *keep, struct object_symbols *out,
                             struct fault *fault)
 {
+    struct object_bytes rows, names;
+
+    if (elf->section_count == 0 && elf_dynamic_symbols(elf, &rows, &names))
+        return add_rows(elf, rows, names, keep, out, fault);
     for (uint32_t i = 0; i < elf->section_count; i++) {
         struct elf_section section;
-        if (is_table(elf, i, &section) && add_table(elf, &section, keep, out, fault) != ERR_NONE)
+        if (is_table(elf, i, &section) &&
+            table_bytes(elf, &section, keep, &rows, &names, &out->damaged) &&
+            add_rows(elf, rows, names, keep, out, fault) != ERR_NONE)
             return fault->code;
     }
     return ERR_NONE;
@@ -192,17 +216,11 @@ static void find_code(const struct elf *elf, struct arena *keep, struct object_d
             (s.flags & FLAG_ALLOCATED) != 0 && s.bytes <= UINT64_MAX - s.va && s.bytes > 0)
             ranges[count++] = (struct object_range){s.va, s.va + s.bytes};
     }
-    for (uint32_t i = 0; ranges != NULL && elf->section_count == 0 && i < elf->segment_count; i++) {
-        const uint32_t word = elf->is_64 ? 8 : 4, size = elf->is_64 ? 56 : 32;
-        const uint8_t *at = elf_at(elf, elf->segment_foff + (uint64_t)i * size, size);
-        if (at == NULL || elf_number(elf, at, 4) != SEGMENT_LOAD ||
-            (elf_number(elf, at + (elf->is_64 ? 4 : 24), 4) & SEGMENT_CODE) == 0)
-            continue;
-        const uint64_t va = elf_number(elf, at + 2 * (size_t)word, word);
-        const uint64_t bytes = elf_number(elf, at + (elf->is_64 ? 40 : 20), word);
-        if (bytes > 0 && bytes <= UINT64_MAX - va)
-            ranges[count++] = (struct object_range){va, va + bytes};
-    }
+    struct elf_segment s;
+    for (uint32_t i = 0; ranges != NULL && elf->section_count == 0 && elf_segment(elf, i, &s); i++)
+        if (s.type == SEGMENT_LOAD && (s.flags & SEGMENT_CODE) != 0 && s.bytes > 0 &&
+            s.bytes <= UINT64_MAX - s.va)
+            ranges[count++] = (struct object_range){s.va, s.va + s.bytes};
     if (count > 0)
         array_sort(ranges, count, sizeof *ranges, compare_ranges);
     out->code = ranges;

@@ -21,9 +21,8 @@
 enum {
     SECTION_BYTES_32 = 40,
     SECTION_BYTES_64 = 64,
-    SEGMENT_BYTES_32 = 32,
-    SEGMENT_BYTES_64 = 56,
     SEGMENT_LOAD = 1,
+    SEGMENT_NOTE = 4,
     SECTIONS_EXTENDED = 0xff00, /* SHN_LORESERVE */
     NAMES_EXTENDED = 0xffff,    /* SHN_XINDEX */
     SECTION_NOTE = 7,
@@ -47,6 +46,43 @@ uint64_t elf_number(const struct elf *elf, const uint8_t *at, uint32_t bytes)
 const uint8_t *elf_at(const struct elf *elf, uint64_t foff, uint64_t bytes)
 {
     return foff <= elf->bytes && bytes <= elf->bytes - foff ? elf->data + foff : NULL;
+}
+
+bool elf_segment(const struct elf *elf, uint32_t index, struct elf_segment *out)
+{
+    const uint32_t word = elf->is_64 ? 8 : 4, size = elf->is_64 ? 56 : 32;
+    const uint8_t *at = index < elf->segment_count
+                            ? elf_at(elf, elf->segment_foff + (uint64_t)index * size, size)
+                            : NULL;
+    if (at == NULL)
+        return false;
+    *out = (struct elf_segment){
+        .type = (uint32_t)elf_number(elf, at, 4),
+        .flags = (uint32_t)elf_number(elf, at + (elf->is_64 ? 4 : 24), 4),
+        .foff = elf_number(elf, at + word, word),
+        .va = elf_number(elf, at + 2 * (size_t)word, word),
+        .file_bytes = elf_number(elf, at + 4 * (size_t)word, word),
+        .bytes = elf_number(elf, at + 5 * (size_t)word, word),
+    };
+    return true;
+}
+
+/* True when the file holds all bytes of at least one loaded segment, and of every other one. */
+static bool segments_are_whole(const struct elf *elf)
+{
+    struct elf_segment s;
+    bool loaded = false;
+
+    for (uint32_t i = 0; i < elf->segment_count; i++) {
+        if (!elf_segment(elf, i, &s))
+            return false;
+        if (s.type != SEGMENT_LOAD)
+            continue;
+        if (elf_at(elf, s.foff, s.file_bytes) == NULL)
+            return false;
+        loaded = true;
+    }
+    return loaded;
 }
 
 bool elf_recognize(const void *data, size_t bytes)
@@ -129,19 +165,29 @@ static void read_extended(struct elf *elf)
 
 static void find_base(struct elf *elf)
 {
-    const uint32_t size = elf->is_64 ? SEGMENT_BYTES_64 : SEGMENT_BYTES_32;
-    const uint32_t word = elf->is_64 ? 8 : 4;
     uint64_t lowest = UINT64_MAX;
+    struct elf_segment s;
 
-    for (uint32_t i = 0; i < elf->segment_count; i++) {
-        const uint8_t *at = elf_at(elf, elf->segment_foff + (uint64_t)i * size, size);
-        if (at == NULL)
-            break;
-        const uint64_t va = elf_number(elf, at + 2 * (size_t)word, word);
-        if (elf_number(elf, at, 4) == SEGMENT_LOAD && va < lowest)
-            lowest = va;
-    }
+    for (uint32_t i = 0; elf_segment(elf, i, &s); i++)
+        if (s.type == SEGMENT_LOAD && s.va < lowest)
+            lowest = s.va;
     elf->base_va = lowest != UINT64_MAX ? lowest & ~(uint64_t)(PAGE - 1) : 0;
+}
+
+/* SIZE: where the header has the size of a row. */
+static enum status read_section_table(struct elf *elf, const uint8_t *size, struct fault *fault)
+{
+    const uint64_t row = elf->is_64 ? SECTION_BYTES_64 : SECTION_BYTES_32;
+
+    if (elf->section_foff != 0 && elf_number(elf, size, 2) != row)
+        return fault_set(fault, ERR_MALFORMED, (uint64_t)(size - elf->data),
+                         "size of an ELF section header");
+    if (elf->section_foff > elf->bytes || elf->segment_foff > elf->bytes)
+        return fault_set(fault, ERR_TRUNCATED, elf->bytes, "ELF section table");
+    read_extended(elf);
+    if (elf->section_count > 0 && elf_at(elf, elf->section_foff, elf->section_count * row) == NULL)
+        return fault_set(fault, ERR_TRUNCATED, elf->bytes, "ELF section table");
+    return ERR_NONE;
 }
 
 enum status elf_open(const void *data, size_t bytes, struct elf *out, struct fault *fault)
@@ -165,18 +211,15 @@ enum status elf_open(const void *data, size_t bytes, struct elf *out, struct fau
     out->segment_foff = elf_number(out, head + 24 + word, (uint32_t)word);
     out->section_foff = elf_number(out, head + 24 + 2 * word, (uint32_t)word);
     out->segment_count = (uint32_t)elf_number(out, head + sizes + 4, 2);
-    const uint64_t section_bytes = elf_number(out, head + sizes + 6, 2);
     out->section_count = (uint32_t)elf_number(out, head + sizes + 8, 2);
     out->names_section = (uint32_t)elf_number(out, head + sizes + 10, 2);
-    if (out->section_foff != 0 &&
-        section_bytes != (uint64_t)(out->is_64 ? SECTION_BYTES_64 : SECTION_BYTES_32))
-        return fault_set(fault, ERR_MALFORMED, sizes + 6, "size of an ELF section header");
-    if (out->section_foff > bytes || out->segment_foff > bytes)
-        return fault_set(fault, ERR_TRUNCATED, bytes, "ELF section table");
-    read_extended(out);
-    if (out->section_count > 0 &&
-        elf_at(out, out->section_foff, (uint64_t)out->section_count * section_bytes) == NULL)
-        return fault_set(fault, ERR_TRUNCATED, bytes, "ELF section table");
+    const enum status status = read_section_table(out, head + sizes + 6, fault);
+    if (status != ERR_NONE && !segments_are_whole(out))
+        return status;
+    if (status != ERR_NONE) { /* as the loader, which does not read it */
+        *fault = (struct fault)FAULT_INIT;
+        out->section_count = 0;
+    }
     find_base(out);
     return ERR_NONE;
 }
@@ -220,6 +263,13 @@ bool elf_build_id(const struct elf *elf, char out[ELF_BUILD_ID_BYTES])
             continue;
         const uint8_t *at = elf_at(elf, section.foff, section.bytes);
         if (at != NULL && note_build_id(elf, at, section.bytes, out))
+            return true;
+    }
+    struct elf_segment segment;
+    for (uint32_t i = 0; elf->section_count == 0 && elf_segment(elf, i, &segment); i++) {
+        const uint8_t *at = elf_at(elf, segment.foff, segment.file_bytes);
+        if (segment.type == SEGMENT_NOTE && at != NULL &&
+            note_build_id(elf, at, segment.file_bytes, out))
             return true;
     }
     return false;

@@ -12,6 +12,19 @@ uint64_t elf_number(const struct elf *elf, const uint8_t *at, uint32_t bytes);
 /* BYTES bytes of the file; NULL when the file is too short. */
 const uint8_t *elf_at(const struct elf *elf, uint64_t foff, uint64_t bytes);
 
+struct elf_segment {
+    uint32_t type, flags;
+    uint64_t foff, va, file_bytes, bytes; /* bytes: in memory */
+};
+
+/* The segment of INDEX; false when there is none. */
+bool elf_segment(const struct elf *elf, uint32_t index, struct elf_segment *out);
+
+/* The symbols that the loader uses, row 0 included, and the bytes of their names. False: there are
+ * none, or they are not in the file. */
+bool elf_dynamic_symbols(const struct elf *elf, struct object_bytes *rows,
+                         struct object_bytes *names);
+
 /* The flags of section INDEX, without a look at its name; 0: there is none. */
 uint64_t elf_section_flags(const struct elf *elf, uint32_t index);
 

@@ -1,0 +1,101 @@
+/* What the loader needs of an ELF file: it reads segments, never sections. A file whose section
+ * table was removed, or leads nowhere, still has the symbols that PT_DYNAMIC points to.
+ *
+ * Source: System V ABI, chapter 5 (program header, dynamic section, hash table);
+ * DT_GNU_HASH: https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html. */
+#include <string.h>
+
+#include "format/elf/elf_bytes.h"
+
+enum {
+    SEGMENT_LOAD = 1,
+    SEGMENT_DYNAMIC = 2,
+    DYNAMIC_HASH = 4,
+    DYNAMIC_NAMES = 5,
+    DYNAMIC_SYMBOLS = 6,
+    DYNAMIC_NAMES_BYTES = 10,
+    DYNAMIC_GNU_HASH = 0x6ffffef5,
+    GNU_HASH_HEAD = 16,
+};
+
+/* All bytes of the file from VA to the end of its segment; without any when VA is in none. */
+static struct object_bytes bytes_at(const struct elf *elf, uint64_t va)
+{
+    struct elf_segment s;
+
+    for (uint32_t i = 0; va != 0 && elf_segment(elf, i, &s); i++) {
+        const uint8_t *at = s.type == SEGMENT_LOAD ? elf_at(elf, s.foff, s.file_bytes) : NULL;
+        if (at != NULL && va >= s.va && va - s.va < s.file_bytes)
+            return (struct object_bytes){at + (va - s.va), (size_t)(s.file_bytes - (va - s.va))};
+    }
+    return (struct object_bytes){NULL, 0};
+}
+
+/* DT_HASH has as many chains as there are symbols. */
+static uint64_t count_by_hash(const struct elf *elf, struct object_bytes hash)
+{
+    return hash.bytes >= 8 ? elf_number(elf, hash.data + 4, 4) : 0;
+}
+
+/* DT_GNU_HASH: buckets, first symbol, words of the filter, shift; the filter; the buckets; the
+ * chains. The last symbol is at the end of the chain that begins last. */
+static uint64_t count_by_gnu_hash(const struct elf *elf, struct object_bytes hash)
+{
+    if (hash.bytes < GNU_HASH_HEAD)
+        return 0;
+    const uint64_t buckets = elf_number(elf, hash.data, 4);
+    const uint64_t first = elf_number(elf, hash.data + 4, 4);
+    const uint64_t filter = elf_number(elf, hash.data + 8, 4) * (elf->is_64 ? 8 : 4);
+    const uint64_t buckets_at = GNU_HASH_HEAD + filter, chains_at = buckets_at + buckets * 4;
+    uint64_t last = 0;
+
+    if (chains_at > hash.bytes)
+        return 0;
+    for (uint64_t i = 0; i < buckets; i++) {
+        const uint64_t symbol = elf_number(elf, hash.data + buckets_at + i * 4, 4);
+        last = symbol > last ? symbol : last;
+    }
+    if (last < first)
+        return first; /* every bucket is empty */
+    for (uint64_t at = chains_at + (last - first) * 4; at + 4 <= hash.bytes; at += 4, last++)
+        if ((elf_number(elf, hash.data + at, 4) & 1) != 0)
+            return last + 1;
+    return 0;
+}
+
+bool elf_dynamic_symbols(const struct elf *elf, struct object_bytes *rows,
+                         struct object_bytes *names)
+{
+    const uint32_t word = elf->is_64 ? 8 : 4;
+    const uint64_t row_bytes = elf->is_64 ? 24 : 16;
+    uint64_t hash = 0, gnu_hash = 0, names_va = 0, symbols_va = 0, names_bytes = 0;
+    struct elf_segment s = {0};
+    uint32_t i = 0;
+
+    while (elf_segment(elf, i, &s) && s.type != SEGMENT_DYNAMIC)
+        i++;
+    const uint8_t *at = s.type == SEGMENT_DYNAMIC ? elf_at(elf, s.foff, s.file_bytes) : NULL;
+    for (uint64_t k = 0; at != NULL && k + 2 * word <= s.file_bytes; k += 2 * word) {
+        const uint64_t tag = elf_number(elf, at + k, word);
+        const uint64_t value = elf_number(elf, at + k + word, word);
+        if (tag == 0)
+            break;
+        uint64_t *slot = tag == DYNAMIC_HASH          ? &hash
+                         : tag == DYNAMIC_GNU_HASH    ? &gnu_hash
+                         : tag == DYNAMIC_NAMES       ? &names_va
+                         : tag == DYNAMIC_SYMBOLS     ? &symbols_va
+                         : tag == DYNAMIC_NAMES_BYTES ? &names_bytes
+                                                      : NULL;
+        if (slot != NULL)
+            *slot = value;
+    }
+    *rows = bytes_at(elf, symbols_va);
+    *names = bytes_at(elf, names_va);
+    const uint64_t count = hash != 0 ? count_by_hash(elf, bytes_at(elf, hash))
+                                     : count_by_gnu_hash(elf, bytes_at(elf, gnu_hash));
+    if (rows->bytes / row_bytes > count)
+        rows->bytes = (size_t)(count * row_bytes);
+    if (names->bytes > names_bytes)
+        names->bytes = (size_t)names_bytes;
+    return rows->bytes > 0 && names->bytes > 0;
+}
