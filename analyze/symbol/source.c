@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "format/cab/cab.h"
 #include "symbol/store_find.h"
 
@@ -70,15 +71,38 @@ void source_close(struct source *source)
     mutex_free(source->mutex);
 }
 
+/* What has to be done with a file that starts so; NULL: nothing is known. */
+static const char *hint_of(const void *data, size_t bytes)
+{
+    static const struct {
+        const char *start, *hint;
+    } rows[] = {
+        {"\x28\xb5\x2f\xfd", "it is compressed with zstd: unpack it first (`zstd -d`)"},
+        {"\x1f\x8b", "it is compressed with gzip: unpack it first (`gzip -d`)"},
+        {"\xfd"
+         "7zXZ",
+         "it is compressed with xz: unpack it first (`xz -d`)"},
+        {"BZh", "it is compressed with bzip2: unpack it first (`bzip2 -d`)"},
+        {"PK\003\004", "it is a ZIP archive: unpack it first"},
+        {"\xff\xfeM", "it is text in UTF-16, as PowerShell's `>` writes it: convert it to UTF-8"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (bytes >= strlen(rows[i].start) &&
+            memcmp(data, rows[i].start, strlen(rows[i].start)) == 0)
+            return rows[i].hint;
+    return NULL;
+}
+
 enum status source_refuse(const void *data, size_t bytes, struct fault *fault)
 {
-    static const uint8_t zstandard[] = {0x28, 0xb5, 0x2f, 0xfd}, gzip[] = {0x1f, 0x8b};
-    const char *hint = SOURCES_EXPECTED;
-    if (bytes >= sizeof zstandard && memcmp(data, zstandard, sizeof zstandard) == 0)
-        hint = "it is compressed with zstd: unpack it first (`zstd -d`)";
-    if (bytes >= sizeof gzip && memcmp(data, gzip, sizeof gzip) == 0)
-        hint = "it is compressed with gzip: unpack it first (`gzip -d`)";
-    return fault_set_lasting(fault, ERR_UNSUPPORTED, 0, "symbol file", hint);
+    const char *hint = hint_of(data, bytes);
+    return fault_set_lasting(fault, ERR_UNSUPPORTED, 0, "symbol file",
+                             hint != NULL ? hint : SOURCES_EXPECTED);
+}
+
+bool source_is_packed(const void *data, size_t bytes)
+{
+    return hint_of(data, bytes) != NULL;
 }
 
 enum status source_open(struct source *source, struct fault *fault)

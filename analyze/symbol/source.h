@@ -178,6 +178,8 @@ void source_close(struct source *source);
 
 /* Sets the fault of a file of no known kind. */
 enum status source_refuse(const void *data, size_t bytes, struct fault *fault);
+/* True when that fault says how the file has to be unpacked or converted. */
+bool source_is_packed(const void *data, size_t bytes);
 
 /* For kinds whose files are named and kept like PDBs: by the debug_id of the image. */
 enum source_fit source_fit_as_pdb(const struct source_id *id, const struct source_want *want);

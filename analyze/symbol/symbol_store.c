@@ -146,7 +146,17 @@ enum status symbol_store_bind_pdb(struct symbol_store *store, const char *name, 
     if (file_map(path, &map, fault) != ERR_NONE)
         return fault->code;
     const struct source_kind *kind = source_recognize(map.data, map.bytes);
+    if (kind == NULL && source_is_packed(map.data, map.bytes)) {
+        (void)source_refuse(map.data, map.bytes, fault);
+        fault_set_path(fault, path);
+    } else if (kind != NULL && kind->layer == LAYER_IMAGE) {
+        (void)fault_set_lasting(fault, ERR_UNSUPPORTED, 0, kind->what,
+                                "an image is given by `--symbols FILE`");
+        fault_set_path(fault, path);
+    }
     file_unmap(&map);
+    if (fault->code != ERR_NONE)
+        return fault->code;
     if (kind != NULL && kind->layer == LAYER_METHODS)
         return bind_method_file(store, name, path, fault);
     return bind_source(store, kind != NULL && kind->layer == LAYER_NAMES ? kind : &source_pdb, name,

@@ -235,15 +235,23 @@ class DebugFiles(Built):
         self.build("x86_64-w64-mingw32-strip", "own.exe")
         self.assertEqual(self.answer(text, "own.exe", "own.exe.debug")[1], "export")
 
-    def test_a_compressed_file_is_refused_with_its_word(self):
-        for word, start in (("zstd", b"\x28\xb5\x2f\xfd"), ("gzip", b"\x1f\x8b\x08\x00")):
+    def test_a_packed_file_is_refused_with_its_word(self):
+        for word, start, want in (("zstd", b"\x28\xb5\x2f\xfd", "compressed with zstd"), ("gzip", b"\x1f\x8b\x08\x00", "compressed with gzip"),
+                                  ("xz", b"\xfd7zXZ\0", "compressed with xz"), ("bz2", b"BZh91AY", "compressed with bzip2"),
+                                  ("zip", b"PK\x03\x04", "ZIP archive"),
+                                  ("sym", "\ufeffMODULE windows x86_64 0 own.pdb\r\n".encode("utf-16-le"), "UTF-16")):
             packed = self.folder / f"own.exe.debug.{word}"
             packed.write_bytes(start + bytes(60))
-            for argv in (("resolve", "--symbols", packed), ("symbols", "list", packed)):
+            for argv in (("resolve", "--symbols", packed), ("symbols", "list", packed), ("resolve", "--pdb", packed)):
                 with self.subTest(word, argv=argv[:2]):
                     done = e2e.twinstack(*argv, stdin="own.exe!0x1000\n")
                     self.assertEqual(done.returncode, 3)
-                    self.assertRegex(done.stderr, rf"debug\.{word}.*compressed with {word}")
+                    self.assertRegex(done.stderr, rf"debug\.{word}.*{want}")
+
+    def test_an_image_is_no_pdb(self):
+        done = e2e.twinstack("resolve", "--pdb", "own.exe=/bin/true", stdin="own.exe!0x1000\n")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("--symbols FILE", done.stderr)
 
 
 class Published(e2e.Case):

@@ -411,6 +411,8 @@ TEST(a_skimmed_file_answers_as_a_whole_one)
          "first\n10 8 1 0\nFUNC 10 20 0 second\n10 8 2 0\n"},
         {"blanks before records, carriage returns and no names",
          "MODULE a b 1 m\r\n \tFILE 0 a\r\n  FUNC 10 10 0\r\n   10 10 7 0\r\nPUBLIC 40 0\r\n"},
+        {"a byte order mark, and tabs between words",
+         "\xef\xbb\xbfMODULE\ta b 1 m\nFILE\t0 a\nFUNC\t10\t10\t0\tf g\n10\t10\t7\t0\n"},
         {"other records between the lines of a function",
          "MODULE a b 1 m\nFILE 0 a\nFUNC 10 20 0 f\n10 10 1 0\nSTACK CFI INIT 10 20 .cfa: x\nINFO "
          "X\n# 20 10 9 0\n20 10 2 0\n"},

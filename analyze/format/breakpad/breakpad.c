@@ -324,9 +324,17 @@ bool breakpad_starts_function(struct breakpad_words w)
     return next_hex(&w, &rva) && next_hex(&w, &bytes) && next_hex(&w, &parameters);
 }
 
+/* The bytes of a byte order mark in UTF-8, which editors put before a text. */
+static size_t mark_bytes(const void *data, size_t bytes)
+{
+    return bytes >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 bool breakpad_recognize(const void *data, size_t bytes)
 {
-    return bytes >= 7 && memcmp(data, "MODULE ", 7) == 0;
+    const size_t mark = mark_bytes(data, bytes);
+    const char *at = (const char *)data + mark;
+    return bytes - mark >= 7 && memcmp(at, "MODULE", 6) == 0 && is_blank(at[6]);
 }
 
 /* Removes the next line from the text; false at the end. */
@@ -351,6 +359,7 @@ enum status breakpad_read_head(const char **at, const char *end, struct breakpad
     arena_init(&out->names, 0);
     if (!breakpad_recognize(*at, (size_t)(end - *at)))
         return fault_set(fault, ERR_UNSUPPORTED, 0, "Breakpad symbol file");
+    *at += mark_bytes(*at, (size_t)(end - *at));
     out->names.limit_bytes = /* short texts take 16 bytes each */
         8 * (size_t)(end - *at) + (1U << 20);
     (void)breakpad_next_line(at, end, &w);
