@@ -104,6 +104,29 @@ TEST(a_cut_stream_never_makes_a_wrong_answer_without_a_mark)
     pdb_world_close(&world);
 }
 
+/* Lines whose files were named in "/names", of which nothing is left. */
+TEST(lines_without_the_names_of_their_files_are_marked)
+{
+    static struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+    struct pdb_world world;
+    struct pdb_lookup *lookup = NULL;
+    struct fault fault = FAULT_INIT;
+    uint32_t lines = 0, unmarked = 0;
+    pdb_world_open(&world, test_source(PDB_OF_CORPUS), NAMES_SHORT);
+    world.pdb.names_bytes = 0; /* as pdb_open() leaves it when the stream cannot be read */
+    REQUIRE(pdb_lookup_open(&world.pdb, NAMES_SHORT, &lookup, &fault) == ERR_NONE);
+    for (uint32_t at = 0; at < world.pdb.sections[0].virtual_bytes; at += STEP_BYTES)
+        if (pdb_lookup(lookup, world.pdb.sections[0].rva + at, frames) > 0 && frames[0].line != 0) {
+            CHECK(frames[0].file == NULL);
+            lines++;
+            unmarked += frames[0].note != NOTE_PDB_PART_DAMAGED;
+        }
+    CHECK(lines > 0);
+    CHECK_EQ(unmarked, 0);
+    pdb_lookup_close(lookup);
+    pdb_world_close(&world);
+}
+
 static void expect_whole(const char *path, void *context)
 {
     struct pdb_world world;

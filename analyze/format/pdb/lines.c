@@ -174,7 +174,8 @@ bool pdb_lines_are_whole(const struct pdb_module *module)
     const uint8_t *data;
     while (next_subsection(module, &next, &kind, &data, &bytes))
         if ((kind == SUBSECTION_LINES && !blocks_are_whole(data, bytes)) ||
-            (kind == SUBSECTION_INLINEES && !inlinees_are_whole(data, bytes)))
+            (kind == SUBSECTION_INLINEES && !inlinees_are_whole(data, bytes)) ||
+            (kind == SUBSECTION_CHECKSUMS && bytes > 0 && module->pdb->names_bytes == 0))
             return false;
     return next >= module->c13_bytes;
 }
