@@ -39,8 +39,7 @@ static const char *steps_of(const struct dump_session *session, const struct unw
 {
     struct x64_info info;
     const char *out = NULL;
-    if (dump_minidump(session)->cpu != CPU_X64 || frame->module == NULL ||
-        frame->unwind_data_va == 0 ||
+    if (frame->cpu != CPU_X64 || frame->module == NULL || frame->unwind_data_va == 0 ||
         x64_info_read(dump_process(session), frame->module->base_va,
                       (uint32_t)(frame->unwind_data_va - frame->module->base_va),
                       &info) != STOP_NONE)
@@ -140,7 +139,8 @@ static void fill(const struct dump_session *session, const struct stack *stack,
         .return_slot_va = from->return_slot_va,
         .caller_sp_va = from->caller_sp_va,
         .steps = steps_of(session, from, keep)};
-    fill_code(session, stack, from, keep, out);
+    if (from->cpu == dump_minidump(session)->cpu) /* readers take the code as the dump's */
+        fill_code(session, stack, from, keep, out);
 }
 
 enum status dump_add_evidence(struct dump_session *session, struct arena *keep, struct stack *stack,

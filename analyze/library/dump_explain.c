@@ -16,8 +16,7 @@ static bool had_run(const struct unwind_frame *frame, const struct x64_code *cod
 static bool x64_codes(const struct dump_session *session, const struct unwind_frame *frame,
                       struct x64_info *out)
 {
-    return dump_minidump(session)->cpu == CPU_X64 && frame->module != NULL &&
-           frame->unwind_data_va != 0 &&
+    return frame->cpu == CPU_X64 && frame->module != NULL && frame->unwind_data_va != 0 &&
            x64_info_read(dump_process(session), frame->module->base_va,
                          (uint32_t)(frame->unwind_data_va - frame->module->base_va),
                          out) == STOP_NONE;
@@ -85,6 +84,8 @@ void dump_print_explain(struct text_out *out, const struct dump_session *session
     } else {
         text_puts(out, "none\n");
     }
+    if (frame->cpu == CPU_ARM64 && dump_minidump(session)->cpu == CPU_X64)
+        text_puts(out, "  code             arm64 (ARM64EC)\n");
     if (frame->function_end_rva != 0)
         text_format(out, "  unwind range     0x%" PRIx32 "-0x%" PRIx32 ", pc in the %s\n",
                     frame->function_begin_rva, frame->function_end_rva,

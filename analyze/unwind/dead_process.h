@@ -54,6 +54,7 @@ enum unwind_where { WHERE_NONE, WHERE_PROLOGUE, WHERE_BODY, WHERE_EPILOGUE };
 struct unwind_frame {
     uint64_t pc_va, sp_va;
     const struct module *module; /* NULL: no module */
+    enum cpu cpu;                /* whose code is at the pc: arm64 in x64 processes is ARM64EC */
     enum pc_kind kind;
     enum found_by found_by;
     enum frame_note note; /* what was special about this step */

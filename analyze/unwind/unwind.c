@@ -72,11 +72,13 @@ static void finish_frames(struct frame_list *list, struct unwind_stack *out)
  * code that changes along the stack. USUAL: where no header says it. */
 static void enter_code(struct unwind_walker *w, enum cpu usual)
 {
+    w->frame->cpu = w->regs.cpu;
     if (w->regs.cpu != CPU_X64 && w->regs.cpu != CPU_ARM64)
         return;
     const enum cpu cpu =
         unwind_code_cpu(w->process, w->frame->module, w->regs.pc - (w->frame->kind == PC_RETURN));
     hybrid_registers_as(&w->regs, cpu != CPU_UNKNOWN ? cpu : usual);
+    w->frame->cpu = w->regs.cpu;
 }
 
 static enum stop_reason step(struct unwind_walker *w)

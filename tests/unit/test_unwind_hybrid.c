@@ -190,8 +190,10 @@ TEST(a_walk_goes_through_both)
         CHECK_HEX(stack.frames[1].sp_va, WORLD_STACK_VA + (SP + 4) * 8);
         CHECK_HEX(stack.frames[2].pc_va, WORLD_BASE_VA + EC_CODE + 0x80);
         CHECK_HEX(stack.frames[2].sp_va, WORLD_STACK_VA + (SP + 9) * 8);
-        for (uint32_t k = 1; k < 3; k++)
-            CHECK_EQ(stack.frames[k].found_by, FOUND_UNWIND);
+        for (uint32_t k = 0; k < 3; k++) {
+            CHECK_EQ(stack.frames[k].cpu, k == 1 ? CPU_X64 : CPU_ARM64);
+            CHECK_EQ(stack.frames[k].found_by, k == 0 ? FOUND_CONTEXT : FOUND_UNWIND);
+        }
         CHECK_EQ(stack.stop, STOP_END);
         world_free(w);
         free(w);
