@@ -68,6 +68,20 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 #endif
     ;
 
+/* True when WANTED elements fit into ITEMS, which arena_reserve() made and which has room for ROOM;
+ * false: out of memory, and nothing has changed. Both are read more than once. */
+#define ARENA_ROOM(arena, items, room, wanted)                                                     \
+    ((items) = arena_reserve_or_keep((arena), (items), &(room), (wanted), sizeof *(items)),        \
+     (room) >= (wanted))
+
+/* For ARENA_ROOM() alone. */
+static inline void *arena_reserve_or_keep(struct arena *arena, void *items, uint32_t *room,
+                                          uint64_t wanted, size_t size)
+{
+    void *wider = arena_reserve(arena, items, room, wanted, size);
+    return wider != NULL ? wider : items;
+}
+
 /* Typed forms. */
 #define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define ARENA_ARRAY(arena, count, type) ((type *)arena_array((arena), (count), sizeof(type)))

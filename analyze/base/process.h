@@ -38,7 +38,6 @@ struct process_result {
     char *errors; /* standard error, likewise */
     size_t errors_bytes;
     uint64_t wall_ns;
-    uint64_t cpu_ns;     /* user + system                */
     uint64_t peak_bytes; /* peak resident size; 0: unknown. On Linux a child's peak starts at the
                           * size of this process, so it is unknown while this process is large */
 };

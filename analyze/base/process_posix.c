@@ -362,8 +362,6 @@ enum status process_run(const struct process_request *request, struct arena *kee
     out->output_cut = c.out.cut || c.err.cut;
     out->exit_code = exit_code_of(state);
     out->wall_ns = clock_ns() - start_ns;
-    out->cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000U +
-                  (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000U;
     out->peak_bytes = (uint64_t)usage.ru_maxrss * 1024U;
     /* The system's figure is approximate: up to an eighth more still counts as inherited. */
     if (held_bytes > INHERITED_MAX_BYTES && out->peak_bytes <= held_bytes + held_bytes / 8)

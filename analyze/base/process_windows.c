@@ -320,16 +320,11 @@ static bool child_wait(HANDLE process, const struct process_request *request)
 
 static void child_measure(HANDLE process, struct process_result *out)
 {
-    FILETIME made, ended, kernel, user;
     PROCESS_MEMORY_COUNTERS memory;
     DWORD code = 0;
 
     if (GetExitCodeProcess(process, &code))
         out->exit_code = (int)(code & 0xFF);
-    if (GetProcessTimes(process, &made, &ended, &kernel, &user))
-        out->cpu_ns = (((uint64_t)kernel.dwHighDateTime << 32 | kernel.dwLowDateTime) +
-                       ((uint64_t)user.dwHighDateTime << 32 | user.dwLowDateTime)) *
-                      100;
     if (GetProcessMemoryInfo(process, &memory, sizeof memory))
         out->peak_bytes = memory.PeakWorkingSetSize;
 }

@@ -23,10 +23,10 @@ struct totals;
 
 struct work_figures {
     uint64_t reports, stacks, bad, buried, failures;
-    uint64_t judged, without_dump; /* sampled records */
-    uint64_t newer;                /* messages that were left to a worker of a newer version */
-    bool waiting;                  /* the last round failed; it is tried again */
-    bool disk_full;                /* because of the disk or the room of the queue */
+    uint64_t judged; /* sampled records */
+    uint64_t newer;  /* messages that were left to a worker of a newer version */
+    bool waiting;    /* the last round failed; it is tried again */
+    bool disk_full;  /* because of the disk or the room of the queue */
 };
 
 /* Judges the record of REPORT and its dump as a case without a truth: fills verdict, signature and

@@ -74,7 +74,6 @@ static enum status judge(const struct work_options *options, const struct queue_
         return fault->code;
     if (options->judge(options->judge_context, &report, keep, &shadow, fault) == ERR_ABSENT) {
         fault_clear(fault); /* the sender left no dump: nothing to compare */
-        figures->without_dump++;
         return ERR_NONE;
     }
     if (fault->code != ERR_NONE)

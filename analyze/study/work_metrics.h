@@ -11,7 +11,6 @@ struct work_metrics {
     struct queue *queue;
     /* of the last time; zeros at first */
     uint64_t written_ns, stacks, reports;
-    bool has_failed; /* the file could not be written */
 };
 
 /* For work_options.progress; CONTEXT is a struct work_metrics. */

@@ -171,7 +171,6 @@ static enum status open_modules(struct pdb *pdb, uint32_t bytes, struct fault *f
     if (info == NULL)
         return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "PDB module list");
     pdb->module_info = info;
-    pdb->module_info_bytes = bytes;
     pdb->module_at = ARENA_ARRAY(&pdb->arena, bytes / MODULE_HEADER_BYTES, uint32_t);
     if (pdb->module_at == NULL)
         return fault_no_memory(fault, "PDB module list");
@@ -297,9 +296,7 @@ static enum status open_dbi(struct pdb *pdb, struct fault *fault)
         return fault_set(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "DBI stream before 1997");
     pdb->has_dbi = true;
     pdb->age = load_u32(head + 8);
-    const uint16_t flags = load_u16(head + 56);
-    pdb->incremental = (flags & 1) != 0;
-    pdb->stripped = (flags & 2) != 0;
+    pdb->stripped = (load_u16(head + 56) & 2) != 0;
     pdb->machine = load_u16(head + 58);
     pdb->symbol_records = msf_stream(&pdb->msf, load_u16(head + 20));
     return ERR_NONE;

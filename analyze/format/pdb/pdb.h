@@ -58,7 +58,7 @@ struct pdb {
     uint32_t signature; /* a timestamp; identity of NB10 images */
     bool nb10;          /* no GUID in the file */
     uint16_t machine;   /* enum pe_machine; 0: not stated */
-    bool has_dbi, incremental, stripped, fastlink;
+    bool has_dbi, stripped, fastlink;
 
     struct pdb_section *sections; /* of the address space that symbols use */
     uint32_t section_count;
@@ -69,7 +69,6 @@ struct pdb {
 
     struct msf_stream dbi;
     const uint8_t *module_info; /* records of the modules */
-    uint32_t module_info_bytes;
     uint32_t *module_at; /* offset in module_info of each module's record */
     uint32_t module_count;
     uint32_t contribution_soff, contribution_count, contribution_bytes_each;

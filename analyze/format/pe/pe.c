@@ -44,9 +44,7 @@ static void pe_read_optional(struct bytes *r, struct pe *out)
         fault_set(r->fault, ERR_MALFORMED, r->offset - 2, "PE optional header");
         return;
     }
-    bytes_skip(r, 14);
-    out->entry_rva = bytes_u32(r);
-    bytes_skip(r, out->is_64 ? 4 : 8);
+    bytes_skip(r, out->is_64 ? 22 : 26);
     out->preferred_base_va = out->is_64 ? bytes_u64(r) : bytes_u32(r);
     bytes_skip(r, 24);
     out->image_bytes = bytes_u32(r);

@@ -54,7 +54,6 @@ struct pe {
     bool is_64; /* PE32+ */
     uint32_t timestamp, image_bytes;
     uint64_t preferred_base_va;
-    uint32_t entry_rva;
     uint32_t header_bytes; /* file bytes that are mapped at rva 0 */
     uint32_t section_count;
     uint32_t section_table_foff;

@@ -51,7 +51,7 @@ static enum status read_header(struct bytes *r, struct record *out, uint64_t *fi
     out->exception_va = bytes_u64(r);
     out->exception_info[0] = bytes_u64(r);
     out->exception_info[1] = bytes_u64(r);
-    out->started_100ns = bytes_u64(r);
+    bytes_skip(r, 8); /* when it started */
     *committed = bytes_u64(r);
     out->pointer_bytes = bytes_u32(r);
     out->writer = bytes_u32(r);

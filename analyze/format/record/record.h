@@ -99,7 +99,6 @@ struct record {
     uint32_t machine, kind, process_id, suspect_id, writer, hooks, pointer_bytes;
     uint32_t exception_code, exception_flags;
     uint64_t exception_va, exception_info[2];
-    uint64_t started_100ns; /* since 1601, UTC                    */
     /* How long the target was stopped; 0: no hang. stop_copy_ns 0: its own stack was walked. */
     uint64_t stop_copy_ns, stop_rtl_ns, stop_dump_ns;
     uint32_t sample_count;
