@@ -69,7 +69,8 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     ;
 
 /* True when WANTED elements fit into ITEMS, which arena_reserve() made and which has room for ROOM;
- * false: out of memory, and nothing has changed. Both are read more than once. */
+ * false: out of memory, and nothing has changed. All are read more than once, WANTED also after
+ * ROOM has grown. */
 #define ARENA_ROOM(arena, items, room, wanted)                                                     \
     ((items) = arena_reserve_or_keep((arena), (items), &(room), (wanted), sizeof *(items)),        \
      (room) >= (wanted))

@@ -38,7 +38,8 @@ static inline void *array_reserve(void *items, uint32_t *room, uint64_t wanted, 
 }
 
 /* True when WANTED elements fit into ITEMS, as above, which has room for ROOM; false: out of
- * memory, and nothing has changed. Both are read more than once. */
+ * memory, and nothing has changed. All are read more than once, WANTED also after ROOM has grown.
+ */
 #define ARRAY_ROOM(items, room, wanted)                                                            \
     ((items) = array_reserve_or_keep((items), &(room), (wanted), sizeof *(items)),                 \
      (room) >= (wanted))

@@ -381,10 +381,8 @@ enum status folder_list(const char *path, struct arena *keep, const char ***name
     while ((entry = readdir(folder)) != NULL) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        const char **wider = arena_reserve(keep, (void *)*names, &room, *count + 1, sizeof *wider);
-        if (wider == NULL)
+        if (!ARENA_ROOM(keep, *names, room, *count + 1))
             break;
-        *names = wider;
         (*names)[*count] = arena_string(keep, entry->d_name);
         if ((*names)[*count] == NULL)
             break;

@@ -354,10 +354,8 @@ static bool names_add(struct arena *keep, const char ***names, size_t *count, ui
         return true;
     if (WideCharToMultiByte(CP_UTF8, 0, wide, -1, name, sizeof name, NULL, NULL) == 0)
         return false;
-    const char **wider = arena_reserve(keep, (void *)*names, room, *count + 1, sizeof *wider);
-    if (wider == NULL)
+    if (!ARENA_ROOM(keep, *names, *room, *count + 1))
         return false;
-    *names = wider;
     (*names)[*count] = arena_string(keep, name);
     return (*names)[(*count)++] != NULL;
 }

@@ -78,15 +78,12 @@ static struct scenario *widen_list(struct scenario **list, uint32_t count, uint3
         fault_set(fault, ERR_LIMIT, SCENARIOS_MAX, "scenarios of the victims");
         return NULL;
     }
-    struct scenario *wider = ARENA_ARRAY(keep, (size_t)count + more, struct scenario);
-    if (wider == NULL) {
+    uint32_t room = count;
+    if (!ARENA_ROOM(keep, *list, room, (uint64_t)count + more)) {
         fault_no_memory(fault, "scenarios");
         return NULL;
     }
-    if (count > 0)
-        memcpy(wider, *list, count * sizeof *wider);
-    *list = wider;
-    return wider;
+    return *list;
 }
 
 /* The build whose scenarios a build for x86 has as well: the one with most of them, since others,

@@ -233,11 +233,8 @@ static enum status module_number(struct module_list *list, const struct frame *f
             return ERR_NONE;
         }
     }
-    struct module_entry *entries =
-        arena_reserve(scratch, list->entries, &list->room, list->count + 1, sizeof *entries);
-    if (entries == NULL)
+    if (!ARENA_ROOM(scratch, list->entries, list->room, list->count + 1))
         return fault_no_memory(fault, "modules to compare");
-    list->entries = entries;
     list->entries[list->count].module = frame->module;
     list->entries[list->count].name = name_of_module(frame);
     *out = ++list->count;

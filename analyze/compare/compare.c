@@ -45,12 +45,9 @@ static const char *root_of(const struct compare_input *in)
 static struct finding *finding_add(struct judge *j)
 {
     struct case_result *out = j->out;
-    struct finding *findings = arena_reserve(j->keep, out->findings, &j->finding_room,
-                                             out->finding_count + 1, sizeof *findings);
-    if (findings == NULL)
+    if (!ARENA_ROOM(j->keep, out->findings, j->finding_room, out->finding_count + 1))
         return NULL;
-    out->findings = findings;
-    return &findings[out->finding_count++];
+    return &out->findings[out->finding_count++];
 }
 
 static void streak_end(struct judge *j)

@@ -85,14 +85,10 @@ static bool add_fact(struct run_info *out, const char *name, const char *version
 {
     if (version == NULL)
         return true;
-    struct named_version *facts =
-        ARENA_ARRAY(keep, (size_t)out->environment_count + 1, struct named_version);
-    if (facts == NULL)
+    uint32_t room = out->environment_count;
+    if (!ARENA_ROOM(keep, out->environment, room, (uint64_t)out->environment_count + 1))
         return false;
-    if (out->environment_count > 0)
-        memcpy(facts, out->environment, out->environment_count * sizeof *facts);
-    facts[out->environment_count++] = (struct named_version){name, version};
-    out->environment = facts;
+    out->environment[out->environment_count++] = (struct named_version){name, version};
     return true;
 }
 

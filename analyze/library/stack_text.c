@@ -43,12 +43,10 @@ void text_free(struct text_out *out)
 
 bool text_grow(struct text_out *out, size_t bytes)
 {
-    char *wider = array_reserve(out->text, &out->room, out->bytes + bytes, 1);
-    if (wider == NULL) {
+    if (!ARRAY_ROOM(out->text, out->room, out->bytes + bytes)) {
         out->failed = true;
         return false;
     }
-    out->text = wider;
     return true;
 }
 
@@ -280,17 +278,14 @@ static void expect_names(const struct stack *stack)
 static struct widths measure(struct text_out *out, const struct stack *stack)
 {
     struct widths w = {0, 0, 2};
-    struct text_shape *shapes = array_reserve(out->shapes, &out->shape_room,
-                                              (uint64_t)stack->frame_count + 1, sizeof *shapes);
-    if (shapes == NULL) {
+    if (!ARRAY_ROOM(out->shapes, out->shape_room, (uint64_t)stack->frame_count + 1)) {
         out->failed = true;
         return w;
     }
-    out->shapes = shapes;
     expect_names(stack);
     for (uint32_t i = 0; i < stack->frame_count; i++) {
         const struct frame *frame = &stack->frames[i];
-        struct text_shape *shape = &shapes[i];
+        struct text_shape *shape = &out->shapes[i];
         const char *module = module_word(frame);
         shape->module =
             i > 0 && shape[-1].module.text == module ? shape[-1].module : fact_of(out, module);

@@ -96,14 +96,11 @@ static struct suite *suite_of(struct suites *s, const char *variant)
     for (uint32_t i = 0; i < s->count; i++)
         if (strcmp(s->rows[i].variant, variant) == 0)
             return &s->rows[i];
-    struct suite *rows =
-        arena_reserve(&s->keep, s->rows, &s->room, (uint64_t)s->count + 1, sizeof *rows);
     const char *name = arena_string(&s->keep, variant);
-    if (rows == NULL || name == NULL)
+    if (!ARENA_ROOM(&s->keep, s->rows, s->room, (uint64_t)s->count + 1) || name == NULL)
         return NULL;
-    s->rows = rows;
-    rows[s->count].variant = name;
-    return &rows[s->count++];
+    s->rows[s->count].variant = name;
+    return &s->rows[s->count++];
 }
 
 static enum status find_suites(struct case_window *w, struct suites *out, struct fault *fault)

@@ -56,11 +56,8 @@ struct speedscope *speedscope_start(FILE *out, const char *name)
 
 static bool add_to_table(struct speedscope *s, struct named_frame *frame)
 {
-    struct named_frame **wider = array_reserve((void *)s->frames, &s->frame_room,
-                                               (uint64_t)s->frame_count + 1, sizeof *wider);
-    if (wider == NULL)
+    if (!ARRAY_ROOM(s->frames, s->frame_room, (uint64_t)s->frame_count + 1))
         return false;
-    s->frames = wider;
     frame->index = s->frame_count;
     s->frames[s->frame_count++] = frame;
     return true;
@@ -98,12 +95,9 @@ static uint32_t frame_index(struct speedscope *s, const struct speedscope_frame 
 
 void speedscope_stack(struct speedscope *s, uint64_t count)
 {
-    uint64_t *weights =
-        array_reserve(s->weights, &s->sample_room, (uint64_t)s->sample_count + 1, sizeof *weights);
-    if (weights == NULL) {
+    if (!ARRAY_ROOM(s->weights, s->sample_room, (uint64_t)s->sample_count + 1)) {
         s->failed = true;
     } else {
-        s->weights = weights;
         s->weights[s->sample_count++] = count;
         s->total += count;
     }

@@ -59,12 +59,9 @@ static bool keep_places(const struct stack *stack, struct arena *keep, struct gi
 
 static bool add_stack(const struct stack_item *item, struct arena *keep, struct given_file *out)
 {
-    struct given_stack *wider =
-        arena_reserve(keep, out->stacks, &out->room, (uint64_t)out->count + 1, sizeof *wider);
-    if (wider == NULL)
+    if (!ARENA_ROOM(keep, out->stacks, out->room, (uint64_t)out->count + 1))
         return false;
-    out->stacks = wider;
-    struct given_stack *stack = &wider[out->count++];
+    struct given_stack *stack = &out->stacks[out->count++];
     *stack = (struct given_stack){.label = arena_string(keep, item->label),
                                   .thread_id = item->stack.thread_id};
     if (item->stack.role == THREAD_ROLE_SUSPECT)

@@ -37,15 +37,12 @@ static bool is_dump_name(const char *name)
 static struct pair *add_pair(struct listing *l, const char *name)
 {
     struct pairs *out = l->out;
-    struct pair *wider =
-        arena_reserve(l->keep, out->at, &out->room, (uint64_t)out->count + 1, sizeof *wider);
-    if (wider == NULL || name == NULL) {
+    if (!ARENA_ROOM(l->keep, out->at, out->room, (uint64_t)out->count + 1) || name == NULL) {
         (void)fault_no_memory(l->fault, "pairs");
         return NULL;
     }
-    out->at = wider;
-    wider[out->count] = (struct pair){.name = name};
-    return &wider[out->count++];
+    out->at[out->count] = (struct pair){.name = name};
+    return &out->at[out->count++];
 }
 
 /* PATH without the folder it was found in and without what follows the last dot. */

@@ -117,16 +117,13 @@ static bool count_missing(struct reporter_result *out, const struct judged *judg
             out->missing[i].pairs++;
             return true;
         }
-    struct reporter_missing *wider = arena_reserve(keep, out->missing, &out->missing_room,
-                                                   (uint64_t)out->missing_count + 1, sizeof *wider);
-    if (wider == NULL)
+    if (!ARENA_ROOM(keep, out->missing, out->missing_room, (uint64_t)out->missing_count + 1))
         return false;
-    out->missing = wider;
-    wider[out->missing_count++] = (struct reporter_missing){.file = file,
-                                                            .identity = identity,
-                                                            .pdb = judged->lacks_pdb,
-                                                            .system = judged->lacks_system,
-                                                            .pairs = 1};
+    out->missing[out->missing_count++] = (struct reporter_missing){.file = file,
+                                                                   .identity = identity,
+                                                                   .pdb = judged->lacks_pdb,
+                                                                   .system = judged->lacks_system,
+                                                                   .pairs = 1};
     return true;
 }
 
@@ -139,12 +136,9 @@ static bool count_group(struct reporter_result *out, uint32_t row, struct arena 
             out->groups[i].count++;
             return true;
         }
-    struct reporter_group *wider = arena_reserve(keep, out->groups, &out->group_room,
-                                                 (uint64_t)out->group_count + 1, sizeof *wider);
-    if (wider == NULL)
+    if (!ARENA_ROOM(keep, out->groups, out->group_room, (uint64_t)out->group_count + 1))
         return false;
-    out->groups = wider;
-    wider[out->group_count++] = (struct reporter_group){r->mechanism, r->variant, 1, row};
+    out->groups[out->group_count++] = (struct reporter_group){r->mechanism, r->variant, 1, row};
     return true;
 }
 

@@ -59,17 +59,15 @@ enum status stack_claims_read(const char *text, size_t bytes, struct arena *keep
     if (stack_input_open_bytes(text, bytes, &input, fault) != ERR_NONE)
         return fault->code;
     while (fault->code == ERR_NONE && stack_input_next(input, keep, &item)) {
-        struct stack *wider = arena_reserve(keep, *out, &room, (uint64_t)*count + 1, sizeof *wider);
         if (item.fault.code != ERR_NONE) {
             *fault = item.fault;
             break;
         }
         stack_item_as_claim(&item);
-        if (wider == NULL || !keep_names(&item.stack, keep)) {
+        if (!ARENA_ROOM(keep, *out, room, (uint64_t)*count + 1) || !keep_names(&item.stack, keep)) {
             (void)fault_no_memory(fault, "stacks");
             break;
         }
-        *out = wider;
         (*out)[(*count)++] = item.stack;
         crashed_first = crashed_first || item.crashed_first;
     }

@@ -64,11 +64,8 @@ static struct markup_module *module_at(struct stack_input *input, struct pattern
     uint64_t id;
     if (!number_of(field, &id) || id >= LIMIT_MODULES)
         return NULL;
-    struct markup_module *wider =
-        arena_reserve(&input->arena, input->markup, &input->markup_room, id + 1, sizeof *wider);
-    if (wider == NULL)
+    if (!ARENA_ROOM(&input->arena, input->markup, input->markup_room, id + 1))
         return NULL;
-    input->markup = wider;
     while (input->markup_count <= id)
         input->markup[input->markup_count++] = (struct markup_module){NULL, 0, 0};
     return &input->markup[id];

@@ -287,11 +287,8 @@ static bool keep_walk(struct stack_input *input, struct json_reports *of, const 
 {
     if (!cJSON_IsArray(inside(walk, of->writer->frames)))
         return false;
-    const cJSON **walks = arena_reserve(&input->scratch, of->walks, &of->room,
-                                        (uint64_t)of->count + 1, sizeof *walks);
-    if (walks == NULL)
+    if (!ARENA_ROOM(&input->scratch, of->walks, of->room, (uint64_t)of->count + 1))
         return true;
-    of->walks = walks;
     of->walks[of->count++] = walk;
     return false;
 }

@@ -38,11 +38,8 @@ struct growing {
 
 static struct frame *grow(struct growing *g)
 {
-    struct frame *frames =
-        arena_reserve(g->keep, g->frames, &g->room, (uint64_t)g->count + 1, sizeof(*frames));
-    if (frames == NULL)
+    if (!ARENA_ROOM(g->keep, g->frames, g->room, (uint64_t)g->count + 1))
         return NULL;
-    g->frames = frames;
     return &g->frames[g->count++];
 }
 

@@ -19,20 +19,19 @@ bool input_map_module(struct stack_input *input, const struct module *module, ui
 
     if (bytes == 0 || base_va > UINT64_MAX - bytes || input->range_count == RANGES_MAX)
         return false;
-    struct input_range *wider = arena_reserve(&input->arena, input->ranges, &input->range_room,
-                                              (uint64_t)input->range_count + 1, sizeof *wider);
-    if (wider == NULL)
+    if (!ARENA_ROOM(&input->arena, input->ranges, input->range_room,
+                    (uint64_t)input->range_count + 1))
         return false;
-    input->ranges = wider;
-    while (at > 0 && wider[at - 1].start_va > base_va)
+    while (at > 0 && input->ranges[at - 1].start_va > base_va)
         at--;
-    if (at > 0 && wider[at - 1].start_va == base_va) {
+    if (at > 0 && input->ranges[at - 1].start_va == base_va) {
         at--;
     } else {
-        memmove(wider + at + 1, wider + at, (input->range_count - at) * sizeof *wider);
+        memmove(input->ranges + at + 1, input->ranges + at,
+                (input->range_count - at) * sizeof *input->ranges);
         input->range_count++;
     }
-    wider[at] = (struct input_range){base_va, base_va + bytes, module};
+    input->ranges[at] = (struct input_range){base_va, base_va + bytes, module};
     return true;
 }
 

@@ -142,10 +142,8 @@ enum status stack_input_feed(struct stack_input *input, const char *text, size_t
                              struct fault *fault)
 {
     if (bytes > input->room) {
-        char *wider = array_reserve(input->buffer, &input->room, bytes, 1);
-        if (wider == NULL)
+        if (!ARRAY_ROOM(input->buffer, input->room, bytes))
             return fault_no_memory(fault, "input of stacks");
-        input->buffer = wider;
     }
     if (bytes > 0)
         memcpy(input->buffer, text, bytes);

@@ -120,10 +120,9 @@ bool input_fill(struct stack_input *input, size_t max)
     if (input->room - input->end < least) {
         if (input->room >= max)
             return false;
-        char *wider = array_reserve(input->buffer, &input->room, (uint64_t)input->room + least, 1);
-        if (wider == NULL)
+        const uint64_t wanted = (uint64_t)input->room + least;
+        if (!ARRAY_ROOM(input->buffer, input->room, wanted))
             return false;
-        input->buffer = wider;
     }
     char *const to = input->buffer + input->end;
     const size_t room = input->room - input->end;

@@ -91,12 +91,9 @@ struct showing {
 static uint32_t new_group(struct failure_count *count, const char *key, const struct showing *s)
 {
     struct failures *out = count->out;
-    struct failure *rows =
-        arena_reserve(count->keep, out->rows, &count->room, (uint64_t)out->count + 1, sizeof *rows);
-    if (rows == NULL)
+    if (!ARENA_ROOM(count->keep, out->rows, count->room, (uint64_t)out->count + 1))
         return UINT32_MAX;
-    out->rows = rows;
-    struct failure *group = &rows[out->count];
+    struct failure *group = &out->rows[out->count];
     *group = (struct failure){
         .verdict = s->c->verdict, .second = s->second, .example = copy_of(count, s->c)};
     memcpy(group->key, key, sizeof group->key);

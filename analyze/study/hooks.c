@@ -39,13 +39,11 @@ static const struct run_case *kept_case(struct arena *keep, const struct run_cas
 static enum status add_row(struct hook_count *count, struct hook_row row, struct fault *fault)
 {
     struct hook_matrix *m = count->out;
-    struct hook_row *rows =
-        arena_reserve(count->keep, m->rows, &count->room, (uint64_t)m->row_count + 1, sizeof *rows);
     row.first = kept_case(count->keep, row.first);
-    if (rows == NULL || row.first == NULL)
+    if (!ARENA_ROOM(count->keep, m->rows, count->room, (uint64_t)m->row_count + 1) ||
+        row.first == NULL)
         return fault_no_memory(fault, "hooks of a run");
     row.last = row.first->scenario;
-    m->rows = rows;
     m->rows[m->row_count++] = row;
     return ERR_NONE;
 }

@@ -240,13 +240,10 @@ static enum status add_item(void *context, const struct run_case *c, struct faul
 {
     struct sorting *s = context;
     struct triage *out = s->out;
-    struct triage_item *items =
-        arena_reserve(s->keep, out->items, &s->room, (uint64_t)out->item_count + 1, sizeof *items);
-    if (items == NULL)
+    if (!ARENA_ROOM(s->keep, out->items, s->room, (uint64_t)out->item_count + 1))
         return fault_no_memory(fault, "queue of cases");
-    out->items = items;
     const enum trouble trouble = triage_trouble(c);
-    struct triage_item *item = &items[out->item_count++];
+    struct triage_item *item = &out->items[out->item_count++];
     *item =
         (struct triage_item){.id = c->id,
                              .scenario = pooled(s, c->scenario),

@@ -227,13 +227,12 @@ enum status score_cache_put(struct score_cache *cache, const char *question, con
     const size_t bytes = strcspn(line, "\r\n");
     if (cache == NULL || line[bytes + strspn(line + bytes, "\r\n")] != 0)
         return ERR_NONE; /* an answer of several lines is none */
-    struct row *added = arena_reserve(cache->keep, cache->added, &cache->added_room,
-                                      (uint64_t)cache->added_count + 1, sizeof *added);
     const char *kept = arena_text(cache->keep, line, bytes);
-    if (added == NULL || kept == NULL)
+    if (!ARENA_ROOM(cache->keep, cache->added, cache->added_room,
+                    (uint64_t)cache->added_count + 1) ||
+        kept == NULL)
         return fault_no_memory(fault, "cache of answers");
-    cache->added = added;
-    struct row *row = &added[cache->added_count++];
+    struct row *row = &cache->added[cache->added_count++];
     text_sha256(question, strlen(question), row->question);
     row->line = kept;
     return ERR_NONE;

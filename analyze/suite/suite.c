@@ -16,7 +16,7 @@ struct reading {
     struct suite *out;
     const char *expr;
     struct arena *keep;
-    size_t room;
+    uint32_t room;
     struct fault *fault;
 };
 
@@ -57,16 +57,9 @@ static enum status add_case(struct reading *r, const char *line, size_t bytes)
     if (!is_read || expression_of(r->expr, word_is_true, &c, &selected, r->fault) != ERR_NONE ||
         !selected)
         return r->fault->code;
-    if (out->count == r->room) {
-        const size_t room = array_next_room(r->room, out->count + 1, sizeof c);
-        struct suite_case *wider = ARENA_ARRAY(r->keep, room, struct suite_case);
-        if (room == 0 || wider == NULL || out->count == SUITE_CASES_MAX)
-            return fault_no_memory(r->fault, "suite");
-        if (out->count > 0)
-            memcpy(wider, out->cases, out->count * sizeof c);
-        out->cases = wider;
-        r->room = room;
-    }
+    if (out->count == SUITE_CASES_MAX ||
+        !ARENA_ROOM(r->keep, out->cases, r->room, (uint64_t)out->count + 1))
+        return fault_no_memory(r->fault, "suite");
     out->cases[out->count++] = c;
     return ERR_NONE;
 }

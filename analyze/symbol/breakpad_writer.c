@@ -85,13 +85,10 @@ static void close_call(struct breakpad_writer *w, uint32_t level, uint32_t end_r
     struct open_call *call = &w->open[level];
     if (!call->open || end_rva <= call->start_rva)
         return;
-    struct written_call *calls =
-        array_reserve(w->calls, &w->call_room, (uint64_t)w->call_count + 1, sizeof *calls);
-    if (calls == NULL) {
+    if (!ARRAY_ROOM(w->calls, w->call_room, (uint64_t)w->call_count + 1)) {
         w->failed = true;
         return;
     }
-    w->calls = calls;
     w->calls[w->call_count++] =
         (struct written_call){level,
                               call->start_rva,

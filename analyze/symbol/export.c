@@ -14,10 +14,8 @@
 
 static bool add_number(uint32_t **list, uint32_t *count, uint32_t *room, uint32_t value)
 {
-    uint32_t *wider = array_reserve(*list, room, (uint64_t)*count + 1, sizeof *wider);
-    if (wider == NULL)
+    if (!ARRAY_ROOM(*list, *room, (uint64_t)*count + 1))
         return false;
-    *list = wider;
     (*list)[(*count)++] = value;
     return true;
 }

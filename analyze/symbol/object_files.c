@@ -9,11 +9,8 @@ bool object_map(struct symbol_object *object, const struct object_candidate *can
 
     if (object->map_count == OBJECT_FILES_MAX)
         return false;
-    struct file_map *wider = array_reserve(object->maps, &object->map_room,
-                                           (uint64_t)object->map_count + 1, sizeof *wider);
-    if (wider == NULL)
+    if (!ARRAY_ROOM(object->maps, object->map_room, (uint64_t)object->map_count + 1))
         return false;
-    object->maps = wider;
     struct file_map *map = &object->maps[object->map_count];
     if (file_map(candidate->path, map, &fault) != ERR_NONE)
         return false;
@@ -29,12 +26,9 @@ bool object_map(struct symbol_object *object, const struct object_candidate *can
 struct object_part *object_add_part(struct symbol_object *object, const struct dwarf_input *input)
 {
     struct fault fault = FAULT_INIT;
-    struct object_part *wider = arena_reserve(&object->arena, object->parts, &object->part_room,
-                                              (uint64_t)object->part_count + 1, sizeof *wider);
-
-    if (wider == NULL)
+    if (!ARENA_ROOM(&object->arena, object->parts, object->part_room,
+                    (uint64_t)object->part_count + 1))
         return NULL;
-    object->parts = wider;
     struct object_part *part = &object->parts[object->part_count++];
     const enum status status = dwarf_open(input, &part->dwarf, &fault);
     part->damaged = status != ERR_NONE && status != ERR_ABSENT;

@@ -494,13 +494,10 @@ static void read_methods(struct pdb_lookup *lookup)
             if (!pdb_unit_procedure(&unit, i, &procedure) || !procedure.is_managed ||
                 procedure.kind != PDB_CODE_PROCEDURE)
                 continue;
-            struct pdb_method *grown =
-                arena_reserve(&lookup->lasting, lookup->methods, &room,
-                              (uint64_t)lookup->method_count + 1, sizeof *grown);
-            if (grown == NULL)
+            if (!ARENA_ROOM(&lookup->lasting, lookup->methods, room,
+                            (uint64_t)lookup->method_count + 1))
                 return;
-            lookup->methods = grown;
-            grown[lookup->method_count++] = (struct pdb_method){procedure.type, m, i};
+            lookup->methods[lookup->method_count++] = (struct pdb_method){procedure.type, m, i};
         }
     }
     if (lookup->method_count > 0)

@@ -32,11 +32,8 @@ static const struct source_view *view_of(struct symbol_store *store, const struc
 
 static struct frame *add_frames(struct resolved *out, uint32_t count, struct arena *keep)
 {
-    struct frame *wider =
-        arena_reserve(keep, out->frames, &out->room, (uint64_t)out->count + count, sizeof *wider);
-    if (wider == NULL)
+    if (!ARENA_ROOM(keep, out->frames, out->room, (uint64_t)out->count + count))
         return NULL;
-    out->frames = wider;
     struct frame *at = out->frames + out->count;
     out->count += count;
     return at;

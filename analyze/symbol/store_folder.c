@@ -94,11 +94,8 @@ struct store_file *store_add_file(struct symbol_store *store, const char *path,
         store->files_cut = true;
         return NULL;
     }
-    struct store_file *wider = array_reserve(store->files, &store->file_room,
-                                             (uint64_t)store->file_count + 1, sizeof *wider);
-    if (wider == NULL)
+    if (!ARRAY_ROOM(store->files, store->file_room, (uint64_t)store->file_count + 1))
         return NULL;
-    store->files = wider;
     struct store_file *file = &store->files[store->file_count];
     *file = (struct store_file){.kind = kind, .path = path};
     file->id.name = path_base(file->path);

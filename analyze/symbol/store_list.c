@@ -147,12 +147,11 @@ enum status store_add_root(struct symbol_store *store, const char *root, struct 
         fault_set_path(fault, root);
         return fault->code;
     }
-    const char **wider = arena_reserve(&store->arena, (void *)store->roots, &store->root_room,
-                                       (uint64_t)store->root_count + 1, sizeof *wider);
     const char *copy = arena_string(&store->arena, root);
-    if (wider == NULL || copy == NULL)
+    if (!ARENA_ROOM(&store->arena, store->roots, store->root_room,
+                    (uint64_t)store->root_count + 1) ||
+        copy == NULL)
         return fault_no_memory(fault, "symbol store");
-    store->roots = wider;
     store->roots[store->root_count++] = copy;
     return path_is_file(root) ? store_list_file(store, root, true, fault) : ERR_NONE;
 }
@@ -161,13 +160,11 @@ void store_add_folder(struct symbol_store *store, const char *path)
 {
     if (path == NULL || !path_is_folder(path))
         return;
-    const char **wider =
-        arena_reserve(&store->arena, (void *)store->system_folders, &store->system_room,
-                      (uint64_t)store->system_count + 1, sizeof *wider);
     const char *copy = arena_string(&store->arena, path);
-    if (wider == NULL || copy == NULL)
+    if (!ARENA_ROOM(&store->arena, store->system_folders, store->system_room,
+                    (uint64_t)store->system_count + 1) ||
+        copy == NULL)
         return;
-    store->system_folders = wider;
     store->system_folders[store->system_count++] = copy;
 }
 

@@ -199,12 +199,10 @@ static uint32_t put_text(struct listing *l, const char *text)
         return 0;
     const size_t bytes = strlen(text) + 1;
     const uint64_t used = l->text_used == 0 ? 1 : l->text_used; /* the first byte is for NULL */
-    char *wider = array_reserve(l->text, &l->text_room, used + bytes, 1);
-    if (wider == NULL || used + bytes > UINT32_MAX / 2) {
+    if (!ARRAY_ROOM(l->text, l->text_room, used + bytes) || used + bytes > UINT32_MAX / 2) {
         l->failed = true;
         return 0;
     }
-    l->text = wider;
     l->text[0] = '\0';
     memcpy(l->text + used, text, bytes);
     l->text_used = (uint32_t)(used + bytes);
@@ -213,15 +211,12 @@ static uint32_t put_text(struct listing *l, const char *text)
 
 static struct listing_row *more(struct listing *l)
 {
-    struct listing_row *wider =
-        array_reserve(l->made, &l->made_room, (uint64_t)l->made_count + 1, sizeof *wider);
-    if (wider == NULL) {
+    if (!ARRAY_ROOM(l->made, l->made_room, (uint64_t)l->made_count + 1)) {
         l->failed = true;
         return NULL;
     }
-    l->made = wider;
-    memset(&wider[l->made_count], 0, sizeof *wider);
-    return &wider[l->made_count++];
+    memset(&l->made[l->made_count], 0, sizeof *l->made);
+    return &l->made[l->made_count++];
 }
 
 /* A file in a cabinet has a kind that is no row of the table. */

@@ -173,11 +173,8 @@ static uint32_t export_section(struct export *to)
             entry.end_va - entry.begin_va >= UINT32_MAX ||
             entry.begin_va - to->base_va >= UINT32_MAX || !export_function(to, &entry))
             continue;
-        uint32_t *wider = arena_reserve(&to->scratch, to->begins_rva, &to->room,
-                                        (uint64_t)to->written + 1, sizeof *wider);
-        if (wider == NULL)
+        if (!ARENA_ROOM(&to->scratch, to->begins_rva, to->room, (uint64_t)to->written + 1))
             return to->written;
-        to->begins_rva = wider;
         to->begins_rva[to->written++] = (uint32_t)(entry.begin_va - to->base_va);
     }
 }

@@ -32,11 +32,8 @@ static struct unwind_frame *add_frame(struct frame_list *list)
     uint64_t at = list->seen;
     if (at >= LIMIT_FRAMES_HEAD)
         at = LIMIT_FRAMES_HEAD + (at - LIMIT_FRAMES_HEAD) % LIMIT_FRAMES_TAIL;
-    struct unwind_frame *frames =
-        arena_reserve(list->keep, list->frames, &list->room, at + 1, sizeof *frames);
-    if (frames == NULL)
+    if (!ARENA_ROOM(list->keep, list->frames, list->room, at + 1))
         return NULL;
-    list->frames = frames;
     list->seen++;
     list->frames[at] = (struct unwind_frame){0};
     return &list->frames[at];

@@ -96,14 +96,11 @@ static enum status add_one(struct gathering *g, struct store *store, uint32_t at
     if (store_read_samples(store, at + 1, g->keep, &samples, &sample_count, g->fault) != ERR_NONE ||
         store_read_bench_cases(store, at + 1, g->keep, &costs, &cost_count, g->fault) != ERR_NONE)
         return g->fault->code;
-    struct bench_sample *all_samples =
-        arena_reserve(g->keep, out->samples, &g->sample_room, out->sample_count + sample_count,
-                      sizeof *all_samples);
     struct bench_case *all_costs = arena_reserve(g->keep, out->costs, &g->cost_room,
                                                  out->cost_count + cost_count, sizeof *all_costs);
-    if (all_samples == NULL || all_costs == NULL)
+    if (!ARENA_ROOM(g->keep, out->samples, g->sample_room, out->sample_count + sample_count) ||
+        all_costs == NULL)
         return fault_no_memory(g->fault, "bench");
-    out->samples = all_samples;
     out->costs = all_costs;
     for (uint32_t i = 0; i < sample_count; i++) {
         samples[i].round += first;

@@ -80,11 +80,8 @@ static bool was_used(const struct keeping *k, const char *name)
 
 static bool remember(struct keeping *k, const char *name)
 {
-    uint64_t *wider =
-        array_reserve(k->folders, &k->folder_room, (uint64_t)k->folder_count + 1, sizeof *wider);
-    if (wider == NULL)
+    if (!ARRAY_ROOM(k->folders, k->folder_room, (uint64_t)k->folder_count + 1))
         return false;
-    k->folders = wider;
     k->folders[k->folder_count++] = hash_text(HASH_START, name);
     return true;
 }

@@ -46,13 +46,10 @@ static bool parse_duration(const char *text, uint64_t *out)
 
 static bool list_add(struct option_list *list, const char *item, struct arena *keep)
 {
-    const char **wider = ARENA_ARRAY(keep, (size_t)list->count + 1, const char *);
-    if (wider == NULL)
+    uint32_t room = list->count;
+    if (!ARENA_ROOM(keep, list->items, room, (uint64_t)list->count + 1))
         return false;
-    if (list->count > 0)
-        memcpy(wider, list->items, list->count * sizeof *wider);
-    wider[list->count++] = item;
-    list->items = wider;
+    list->items[list->count++] = item;
     return true;
 }
 

@@ -39,17 +39,14 @@ static void add_module(struct wanted *wanted, const struct module *module)
     for (uint32_t i = 0; i < wanted->count; i++)
         if (is_same(wanted->modules[i], module))
             return;
-    const struct module **wider =
-        arena_reserve(wanted->keep, (void *)wanted->modules, &wanted->room,
-                      (uint64_t)wanted->count + 1, sizeof *wider);
     struct module *copy = ARENA_NEW(wanted->keep, struct module);
-    if (wider == NULL || copy == NULL)
+    if (!ARENA_ROOM(wanted->keep, wanted->modules, wanted->room, (uint64_t)wanted->count + 1) ||
+        copy == NULL)
         return;
     *copy = *module;
     copy->name = arena_string(wanted->keep, module->name);
     copy->pdb_name = arena_string(wanted->keep, module->pdb_name);
     copy->build_id = arena_string(wanted->keep, module->build_id);
-    wanted->modules = wider;
     wanted->modules[wanted->count++] = copy;
 }
 

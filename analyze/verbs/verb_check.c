@@ -301,20 +301,17 @@ static void check_cases(struct check *c, const struct option_list *words, uint32
 static void add_stack(struct check *c, struct stack_item *item, struct engine_claim *out,
                       uint32_t *room, struct fault *fault)
 {
-    struct stack *wider =
-        arena_reserve(c->keep, out->stacks, room, (uint64_t)out->stack_count + 1, sizeof *wider);
-    if (wider == NULL) {
+    if (!ARENA_ROOM(c->keep, out->stacks, *room, (uint64_t)out->stack_count + 1)) {
         fault_no_memory(fault, "stacks");
         return;
     }
-    out->stacks = wider;
     stack_item_as_claim(item);
     if (item->named)
-        wider[out->stack_count] = item->stack;
+        out->stacks[out->stack_count] = item->stack;
     else
         (void)symbol_resolve_stack(c->judging.analysis.symbols, &item->stack, c->keep,
-                                   &wider[out->stack_count], fault);
-    wider[out->stack_count++].engine = out->engine;
+                                   &out->stacks[out->stack_count], fault);
+    out->stacks[out->stack_count++].engine = out->engine;
 }
 
 /* The stacks of one file as a claim named after it. */

@@ -70,11 +70,8 @@ static enum status add_sender(struct collector *c, char *line, struct fault *fau
         return fault_set_hint(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "line of a sender",
                               "NAME TOKEN [REPORTS-PER-MINUTE]; a name of at most 24 letters, "
                               "digits, '_' and '.', a token of at least 16");
-    struct sender *wider =
-        arena_reserve(&c->arena, c->senders, &c->room, c->count + 1U, sizeof *wider);
-    if (wider == NULL)
+    if (!ARENA_ROOM(&c->arena, c->senders, c->room, c->count + 1U))
         return fault_no_memory(fault, "senders");
-    c->senders = wider;
     c->senders[c->count++] = (struct sender){
         .name = name, .token = token, .step_ns = UINT64_C(60000000000) / per_minute};
     return ERR_NONE;

@@ -14,14 +14,11 @@ static void add(struct minidump_value_list *list, const char *key, enum minidump
         list->full = true;
         return;
     }
-    struct minidump_value *values = arena_reserve(m->keep, list->values, &list->room,
-                                                  (uint64_t)list->count + 1, sizeof(*values));
-    if (values == NULL) {
+    if (!ARENA_ROOM(m->keep, list->values, list->room, (uint64_t)list->count + 1)) {
         (void)fault_no_memory(m->damage, "minidump");
         list->full = true;
         return;
     }
-    list->values = values;
     m->value_budget--;
     list->values[list->count++] = (struct minidump_value){key, kind, number, data};
 }

@@ -51,13 +51,8 @@ enum status object_symbol_add(struct object_symbols *symbols, struct arena *keep
 {
     if (symbols->count == OBJECT_SYMBOLS_MAX)
         return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "symbol table");
-    if (symbols->count == symbols->room) {
-        struct object_symbol *wider = arena_reserve(keep, symbols->at, &symbols->room,
-                                                    (uint64_t)symbols->room + 1, sizeof *wider);
-        if (wider == NULL)
-            return fault_no_memory(fault, "symbol table");
-        symbols->at = wider;
-    }
+    if (!ARENA_ROOM(keep, symbols->at, symbols->room, (uint64_t)symbols->count + 1))
+        return fault_no_memory(fault, "symbol table");
     symbols->at[symbols->count++] = symbol;
     return ERR_NONE;
 }

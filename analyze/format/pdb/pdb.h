@@ -69,7 +69,7 @@ struct pdb {
 
     struct msf_stream dbi;
     const uint8_t *module_info; /* records of the modules */
-    uint32_t *module_at; /* offset in module_info of each module's record */
+    uint32_t *module_at;        /* offset in module_info of each module's record */
     uint32_t module_count;
     uint32_t contribution_soff, contribution_count, contribution_bytes_each;
     struct pdb_contribution
