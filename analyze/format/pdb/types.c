@@ -42,31 +42,49 @@ bool pdb_types_open(const struct pdb *pdb, uint32_t stream, struct pdb_types *ou
     return true;
 }
 
+/* Steps from record to record. */
+struct types_cursor {
+    uint32_t at; /* of a record, in those of the stream */
+    uint32_t left;
+    const uint8_t *run; /* contiguous bytes of the file from there on: stepping needs no copies */
+};
+
+/* Reads the length and the kind of the record at the cursor into HEAD. False: it is damaged. */
+static bool read_head(const struct pdb_types *types, struct types_cursor *c, uint8_t head[4])
+{
+    if (c->at > types->records_bytes || types->records_bytes - c->at < 4)
+        return false;
+    if (c->left < 4)
+        c->run = msf_at(&types->stream, types->records_soff + c->at, &c->left);
+    if (c->run != NULL && c->left >= 4)
+        memcpy(head, c->run, 4);
+    else if (!msf_copy(&types->stream, types->records_soff + c->at, 4, head))
+        return false;
+    const uint32_t bytes = load_u16(head);
+    return bytes >= 2 && bytes <= types->records_bytes - c->at - 2;
+}
+
+static void step_over(struct types_cursor *c, const uint8_t head[4])
+{
+    const uint32_t step = 2U + load_u16(head);
+    c->run = c->left > step ? c->run + step : NULL;
+    c->left = c->left > step ? c->left - step : 0;
+    c->at += step;
+}
+
 void pdb_types_index(struct pdb_types *types, struct arena *keep)
 {
     if (types->end <= types->first || types->end - types->first > types->records_bytes / 4)
         return;
     const uint32_t count = types->end - types->first;
     uint32_t *all = ARENA_ARRAY(keep, count, uint32_t);
-    uint32_t at = 0, left = 0;
-    const uint8_t *run = NULL; /* contiguous bytes of the file: the stream is not copied */
+    struct types_cursor c = {0};
     for (uint32_t i = 0; all != NULL && i < count; i++) {
-        uint8_t head[2];
-        if (types->records_bytes - at < 4)
+        uint8_t head[4];
+        if (!read_head(types, &c, head))
             return;
-        if (left < sizeof head)
-            run = msf_at(&types->stream, types->records_soff + at, &left);
-        if (run != NULL && left >= sizeof head)
-            memcpy(head, run, sizeof head);
-        else if (!msf_copy(&types->stream, types->records_soff + at, sizeof head, head))
-            return;
-        const uint32_t bytes = load_u16(head), step = 2 + bytes;
-        if (bytes < 2 || step > types->records_bytes - at)
-            return;
-        all[i] = at;
-        at += step;
-        run = run != NULL && step < left ? run + step : NULL;
-        left = run != NULL ? left - step : 0;
+        all[i] = c.at;
+        step_over(&c, head);
     }
     types->all = all;
 }
@@ -114,37 +132,23 @@ static void nearest(const struct pdb_types *types, uint32_t index, uint32_t *at_
 bool pdb_type(const struct pdb_types *types, uint32_t index, struct arena *copies,
               struct pdb_type *out)
 {
-    uint32_t at_index, at, left = 0;
-    const uint8_t *run = NULL; /* contiguous bytes of the file: stepping needs no copies */
+    uint32_t at_index;
+    struct types_cursor c = {0};
     uint8_t head[4];
     if (index < types->first || index >= types->end)
         return false;
-    nearest(types, index, &at_index, &at);
-    for (;;) {
-        if (at > types->records_bytes || types->records_bytes - at < 4)
-            return false;
-        if (left < sizeof head)
-            run = msf_at(&types->stream, types->records_soff + at, &left);
-        if (run != NULL && left >= sizeof head)
-            memcpy(head, run, sizeof head);
-        else if (!msf_copy(&types->stream, types->records_soff + at, sizeof head, head))
-            return false;
+    nearest(types, index, &at_index, &c.at);
+    for (; read_head(types, &c, head); step_over(&c, head), at_index++) {
         const uint32_t bytes = load_u16(head), number = at_index - types->first;
-        if (bytes < 2 || bytes > types->records_bytes - at - 2)
-            return false;
         /* a damaged row may state an index before the first */
         if (types->noted != NULL && at_index >= types->first && number % NOTED_STEP == 0)
-            types->noted[number / NOTED_STEP] = at + 1;
+            types->noted[number / NOTED_STEP] = c.at + 1;
         if (at_index == index) {
             out->kind = load_u16(head + 2);
             out->bytes = bytes - 2;
-            out->data = msf_view(&types->stream, types->records_soff + at + 4, bytes - 2, copies);
+            out->data = msf_view(&types->stream, types->records_soff + c.at + 4, bytes - 2, copies);
             return out->data != NULL;
         }
-        const uint32_t step = 2 + bytes;
-        run = left > step ? run + step : NULL;
-        left = left > step ? left - step : 0;
-        at += step;
-        at_index++;
     }
+    return false;
 }
