@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "model/names.h"
 
 enum action { ACTION_SKIP, ACTION_JOIN, ACTION_KEEP, ACTION_FORGET };
 enum subject { SUBJECT_FUNCTION, SUBJECT_MODULE, SUBJECT_CLASS };
@@ -72,14 +73,6 @@ const char signature_default_rules[] =
     "join function abort*\n"
     "depth 3\n";
 
-static int word_index(const char *word, const char *const *words, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(words[i], word) == 0)
-            return i;
-    return -1;
-}
-
 /* The next word of the line, or NULL; the last one takes the rest of the line. */
 static const char *next_word(const char **at, const char *end, bool last, struct arena *keep)
 {
@@ -110,8 +103,8 @@ static enum status read_line(struct signature_rules *rules, const char *line, co
         return ERR_NONE;
     }
     const char *pattern = next_word(&line, end, true, keep);
-    const int action = word_index(first, actions, ACTIONS);
-    const int subject = second != NULL ? word_index(second, subjects, SUBJECTS) : -1;
+    const int action = name_index(actions, ACTIONS, first);
+    const int subject = name_index(subjects, SUBJECTS, second);
     if (action < 0 || subject < 0 || pattern == NULL)
         return fault_set_hint(fault, ERR_MALFORMED, offset, "signature rule",
                               "skip|join|keep|forget function|module|class PATTERN, or depth N");

@@ -48,12 +48,10 @@ const char *run_state_name(enum run_state state)
 
 bool run_state_parse(const char *name, enum run_state *out)
 {
-    for (int i = 0; i < RUN_STATE_COUNT; i++)
-        if (strcmp(state_names[i], name) == 0) {
-            *out = (enum run_state)i;
-            return true;
-        }
-    return false;
+    const int found = name_index(state_names, RUN_STATE_COUNT, name);
+    if (found >= 0)
+        *out = (enum run_state)found;
+    return found >= 0;
 }
 
 bool run_verdict_fails(enum verdict verdict)

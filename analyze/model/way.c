@@ -1,7 +1,7 @@
 /* See way.h. */
 #include "model/way.h"
 
-#include <string.h>
+#include "model/names.h"
 
 static const char *const names[WAY_COUNT] = {"foreign", "dump", "tuned", "offset"};
 
@@ -12,10 +12,8 @@ const char *case_way_name(enum case_way way)
 
 enum case_way case_way_parse(const char *text)
 {
-    int way = 0;
-    while (way < WAY_COUNT && (text == NULL || strcmp(names[way], text) != 0))
-        way++;
-    return (enum case_way)way;
+    const int found = name_index(names, WAY_COUNT, text);
+    return found < 0 ? WAY_COUNT : (enum case_way)found;
 }
 
 static void write_parts(struct json *j, const char *key, const struct way_parts *parts)

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "model/names.h"
 #include "stream/queue.h"
 
 static const char mark[] = "{\"shadow\":";
@@ -29,12 +30,10 @@ const char *shadow_result_name(enum shadow_result result)
 
 static bool shadow_result_parse(const char *name, enum shadow_result *out)
 {
-    for (int i = 0; name != NULL && i < SHADOW_RESULTS; i++)
-        if (strcmp(name, result_names[i]) == 0) {
-            *out = (enum shadow_result)i;
-            return true;
-        }
-    return false;
+    const int found = name_index(result_names, SHADOW_RESULTS, name);
+    if (found >= 0)
+        *out = (enum shadow_result)found;
+    return found >= 0;
 }
 
 bool shadow_is_text(const char *text, size_t bytes)
