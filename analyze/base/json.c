@@ -132,6 +132,21 @@ void json_newline(struct json *j)
     j->has_item[0] = false;
 }
 
+void json_print_list(struct json *j, const char *key)
+{
+    json_to_stream(j, stdout, true);
+    json_object(j);
+    json_key_uint(j, "schema_version", 1);
+    json_key_array(j, key);
+}
+
+void json_print_list_end(struct json *j)
+{
+    json_array_end(j);
+    json_object_end(j);
+    json_newline(j);
+}
+
 /* Writes C escaped to OUT; returns the bytes. */
 static size_t json_escape(char *out, unsigned char c)
 {

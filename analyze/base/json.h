@@ -63,6 +63,11 @@ void json_bool(struct json *j, bool value);
 void json_null(struct json *j);
 void json_newline(struct json *j); /* ends one document in a stream of documents */
 
+/* A document on standard output that is one list, {"schema_version": 1, KEY: [...]}: its elements
+ * are written between these two. */
+void json_print_list(struct json *j, const char *key);
+void json_print_list_end(struct json *j);
+
 /* Inline, so that the length of a key is known where it is compiled. */
 static inline void json_key(struct json *j, const char *key)
 {

@@ -8,8 +8,7 @@
 
 #include "base/text.h"
 
-/* Text of a dump, a PDB or another program is not trusted. */
-static void put_clean(const char *text)
+void check_put_clean(const char *text)
 {
     for (const char *at = text_or_empty(text); *at != '\0'; at++)
         (void)putchar((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at);
@@ -39,7 +38,7 @@ static void print_step(const struct frame_evidence *callee)
         (void)printf("no entry in .pdata");
     if (callee->where != NULL) {
         (void)printf(", pc in the ");
-        put_clean(callee->where);
+        check_put_clean(callee->where);
     }
     if (callee->caller_sp_va != 0)
         (void)printf(", stack 0x%" PRIx64 " -> 0x%" PRIx64, callee->sp_va, callee->caller_sp_va);
@@ -64,13 +63,13 @@ static bool print_frames(const struct stack *stack, uint32_t index)
         if (f->index != index)
             continue;
         (void)printf("%s", last != NULL ? " < " : "  ");
-        put_clean(f->function != NULL ? f->function : "?");
+        check_put_clean(f->function != NULL ? f->function : "?");
         last = f;
     }
     if (last == NULL)
         return false;
     (void)printf("  ");
-    put_clean(last->module_name != NULL ? last->module_name : "no module");
+    check_put_clean(last->module_name != NULL ? last->module_name : "no module");
     (void)printf("!0x%" PRIx64 "\n", last->offset);
     if (last->found_by != FOUND_GIVEN)
         (void)printf("      %s: %s\n", found_by_name(last->found_by),
@@ -84,13 +83,13 @@ static void print_claim(const struct engine_claim *claim, const struct stack *st
     (void)printf("  %s", claim->engine);
     if (claim->kind == ENGINE_KIND_JUDGE && claim->version != NULL) {
         (void)printf(" (");
-        put_clean(claim->version);
+        check_put_clean(claim->version);
         (void)printf(")");
     }
     (void)printf("\n");
     if (!print_frames(stack, index)) {
         (void)printf("      has no such frame%s", stop != NULL ? "; its walk ended: " : "");
-        put_clean(stop);
+        check_put_clean(stop);
         (void)printf("\n");
     }
     const struct frame_evidence *callee = index > 0 ? evidence_of(stack, index - 1) : NULL;

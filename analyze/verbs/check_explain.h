@@ -8,4 +8,7 @@
 /* Prints physical frame INDEX, 0 is the innermost, of each case on standard output. */
 void check_explain(const struct run_case *cases, uint32_t count, uint32_t index);
 
+/* Prints a text of a dump, a PDB or another program, which is not trusted; NULL prints nothing. */
+void check_put_clean(const char *text);
+
 #endif

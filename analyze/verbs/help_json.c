@@ -52,14 +52,9 @@ static void json_verb(const struct verb *self, const struct option_row *rows, si
 void help_json(const struct verb *only)
 {
     const struct help_table table = help_verbs();
-    json_to_stream(&document, stdout, true);
-    json_object(&document);
-    json_key_uint(&document, "schema_version", 1);
-    json_key_array(&document, "verbs");
+    json_print_list(&document, "verbs");
     for (size_t i = 0; i < table.count; i++)
         if (only == NULL || only == table.rows[i])
             help_of(table.rows[i], json_verb);
-    json_array_end(&document);
-    json_object_end(&document);
-    json_newline(&document);
+    json_print_list_end(&document);
 }

@@ -133,18 +133,11 @@ static int fetch_all(const struct symbols_fetch *request, const struct wanted *w
     if (symbol_store_open(&options, &store, &fault) != ERR_NONE)
         return verb_fault(&fault);
     fetch_options_check(store);
-    if (request->json) {
-        json_to_stream(&json, stdout, true);
-        json_object(&json);
-        json_key_uint(&json, "schema_version", 1);
-        json_key_array(&json, "files");
-    }
+    if (request->json)
+        json_print_list(&json, "files");
     (void)symbol_store_fetch(store, wanted->modules, wanted->count, print_file, &outcome, &fault);
-    if (request->json) {
-        json_array_end(&json);
-        json_object_end(&json);
-        json_newline(&json);
-    }
+    if (request->json)
+        json_print_list_end(&json);
     symbol_store_close(store);
     if (fault.code != ERR_NONE)
         return verb_fault(&fault);

@@ -236,9 +236,7 @@ static void print_dump_faults(struct check *c, const struct crash_case *cases, u
                      row->rule, row->stream != NULL ? " in " : "", text_or_empty(row->stream),
                      row->dump_count, found.dump_count, row->effect);
         (void)printf("  e.g. %s at 0x%" PRIx64 ": ", row->path, row->foff);
-        for (const char *at = text_or_empty(row->text); *at != '\0';
-             at++) /* of a dump: not trusted */
-            (void)putchar((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at);
+        check_put_clean(row->text);
         (void)putchar('\n');
     }
 }

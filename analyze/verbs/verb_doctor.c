@@ -234,10 +234,7 @@ static void print_json(const struct doctor *d)
     static const char *const words[] = {"ok", "none", "missing"};
     struct json j;
 
-    json_to_stream(&j, stdout, true);
-    json_object(&j);
-    json_key_uint(&j, "schema_version", 1);
-    json_key_array(&j, "checks");
+    json_print_list(&j, "checks");
     for (uint32_t i = 0; i < d->row_count; i++) {
         json_object(&j);
         json_key_string(&j, "what", d->rows[i].what);
@@ -245,9 +242,7 @@ static void print_json(const struct doctor *d)
         json_key_string(&j, "detail", d->rows[i].detail);
         json_object_end(&j);
     }
-    json_array_end(&j);
-    json_object_end(&j);
-    json_newline(&j);
+    json_print_list_end(&j);
 }
 
 static int examine(const struct verb *self, void *given, const struct option_list *words,

@@ -40,10 +40,7 @@ static void print_json(const struct list_options *o, const struct scenario *list
 {
     struct json j;
 
-    json_to_stream(&j, stdout, true);
-    json_object(&j);
-    json_key_uint(&j, "schema_version", 1);
-    json_key_array(&j, "scenarios");
+    json_print_list(&j, "scenarios");
     for (uint32_t i = 0; i < count; i++) {
         const struct scenario *s = &list[i];
         if (!is_chosen(o, s))
@@ -63,9 +60,7 @@ static void print_json(const struct list_options *o, const struct scenario *list
         json_key_string(&j, "reason", s->unsupported);
         json_object_end(&j);
     }
-    json_array_end(&j);
-    json_object_end(&j);
-    json_newline(&j);
+    json_print_list_end(&j);
 }
 
 static bool is_same(const char *a, const char *b)

@@ -147,15 +147,10 @@ static int list(const struct verb *self, void *options, const struct option_list
             (void)printf("%" PRIu32 " dead letter%s\n", pass.found, pass.found == 1 ? "" : "s");
         return code;
     }
-    json_to_stream(&j, stdout, true);
+    json_print_list(&j, "letters");
     pass.json = &j;
-    json_object(&j);
-    json_key_uint(&j, "schema_version", 1);
-    json_key_array(&j, "letters");
     const int code = run_pass(self, o, &pass);
-    json_array_end(&j);
-    json_object_end(&j);
-    json_newline(&j);
+    json_print_list_end(&j);
     return code;
 }
 

@@ -165,13 +165,10 @@ static int verify_file(void *context, struct symbol_file *file)
 static bool read_names(const char *word, enum symbol_names *out)
 {
     static const char *const words[] = {"short", "full", "decorated"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(words[i], word) == 0) {
-            *out = (enum symbol_names)i;
-            return true;
-        }
-    }
-    return false;
+    const int found = name_index(words, COUNT_OF(words), word);
+    if (found >= 0)
+        *out = (enum symbol_names)found;
+    return found >= 0;
 }
 
 static int index_file(void *context, struct symbol_file *file)
@@ -318,18 +315,11 @@ static int list_or_verify(const struct symbols_options *o, const struct option_l
     struct json j;
     struct list_context list = {o->json && visit == list_file, &j, o->folder, 0};
 
-    if (list.json) {
-        json_to_stream(&j, stdout, true);
-        json_object(&j);
-        json_key_uint(&j, "schema_version", 1);
-        json_key_array(&j, "files");
-    }
+    if (list.json)
+        json_print_list(&j, "files");
     int code = symbol_files_visit(paths, visit, &list);
-    if (list.json) {
-        json_array_end(&j);
-        json_object_end(&j);
-        json_newline(&j);
-    }
+    if (list.json)
+        json_print_list_end(&j);
     if (list.count == 0 && code == EXIT_GOOD) {
         log_warn("no file of symbols there");
         code = EXIT_NOTHING;
