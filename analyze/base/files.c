@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static bool is_separator(char c)
 {
     return c == '/' || c == '\\';
@@ -93,6 +95,16 @@ enum status folder_clear(const char *path, struct fault *fault)
     }
     arena_free(&scratch);
     return fault->code;
+}
+
+enum status file_sha256(const char *path, char out[65], struct fault *fault)
+{
+    struct file_map map;
+    if (file_map(path, &map, fault) != ERR_NONE)
+        return fault->code;
+    text_sha256(map.data, map.bytes, out);
+    file_unmap(&map);
+    return ERR_NONE;
 }
 
 enum status file_write(const char *path, const void *data, size_t bytes, struct fault *fault)

@@ -50,6 +50,9 @@ bool file_peek(const struct file_peek *peek, const uint8_t *at, size_t bytes, vo
 enum status file_read(const char *path, size_t max_bytes, struct arena *keep, char **out,
                       size_t *bytes, struct fault *fault);
 
+/* The SHA-256 of a file as 64 lower-case hex digits and NUL. Fails like file_map(). */
+enum status file_sha256(const char *path, char out[65], struct fault *fault);
+
 /* Writes a file atomically: to a temporary file in the same folder, which is then renamed. A
  * symbolic link is followed; a device or pipe is written to and never replaced. Fails: ERR_IO. */
 enum status file_write(const char *path, const void *data, size_t bytes, struct fault *fault);

@@ -12,14 +12,10 @@ enum { LIST_MAX_BYTES = 4 << 20, LISTS_MAX = 256, SHA256_DIGITS = 64 };
 static const char *hash_file(const char *path, struct arena *keep)
 {
     struct fault ignored = FAULT_INIT;
-    struct file_map map;
     char hex[SHA256_DIGITS + 1];
 
-    if (path == NULL || file_map(path, &map, &ignored) != ERR_NONE)
-        return NULL;
-    text_sha256(map.data, map.bytes, hex);
-    file_unmap(&map);
-    return arena_string(keep, hex);
+    return path != NULL && file_sha256(path, hex, &ignored) == ERR_NONE ? arena_string(keep, hex)
+                                                                        : NULL;
 }
 
 void list_cache_open(const struct collect_options *options, struct arena *keep,

@@ -52,12 +52,8 @@ static enum status add_file(const char **facts, const char *path, struct arena *
                             struct fault *fault)
 {
     struct fault ignored = FAULT_INIT;
-    struct file_map map;
     char hash[HASH_CHARACTERS + 1] = "unreadable";
-    if (file_map(path, &map, &ignored) == ERR_NONE) {
-        text_sha256(map.data, map.bytes, hash);
-        file_unmap(&map);
-    }
+    (void)file_sha256(path, hash, &ignored);
     return add_fact(facts, path, hash, keep, fault);
 }
 

@@ -89,13 +89,10 @@ static enum status check_file(struct reading *r, const cJSON *file)
 {
     const char *path = path_in(r, cJSON_GetObjectItemCaseSensitive(file, "path"));
     const char *want = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(file, "sha256"));
-    struct file_map map;
     char got[65];
 
-    if (path == NULL || file_map(path, &map, r->fault) != ERR_NONE)
+    if (path == NULL || file_sha256(path, got, r->fault) != ERR_NONE)
         return r->fault->code;
-    text_sha256(map.data, map.bytes, got);
-    file_unmap(&map);
     if (want == NULL || strcmp(got, want) != 0) {
         (void)fault_set_hint(r->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "hash",
                              "not that of suite.json; fetch the folder again");

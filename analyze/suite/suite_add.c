@@ -137,11 +137,8 @@ static enum status check_size(struct adding *a, const char *path)
 
 static enum status hash_file(struct adding *a, const char *path, const char **out)
 {
-    struct file_map map;
     char hash[65];
-    if (check_size(a, path) == ERR_NONE && file_map(path, &map, a->fault) == ERR_NONE) {
-        text_sha256(map.data, map.bytes, hash);
-        file_unmap(&map);
+    if (check_size(a, path) == ERR_NONE && file_sha256(path, hash, a->fault) == ERR_NONE) {
         *out = arena_string(a->keep, hash);
         if (*out == NULL)
             (void)fault_no_memory(a->fault, "draft");

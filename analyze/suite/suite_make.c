@@ -148,14 +148,11 @@ static enum status copy_image(struct suite_maker *m, const char *path, struct fa
     const char *name = arena_printf(m->keep, "images/%s", path_base(path));
     const char *to = name != NULL ? path_join(m->keep, m->request.out, name) : NULL;
     const char *folder = path_join(m->keep, m->request.out, "images");
-    struct file_map map;
     char hash[65];
     if (to == NULL || folder == NULL)
         return fault_no_memory(fault, "suite");
-    if (file_map(path, &map, fault) != ERR_NONE)
+    if (file_sha256(path, hash, fault) != ERR_NONE)
         return fault->code;
-    text_sha256(map.data, map.bytes, hash);
-    file_unmap(&map);
     const char *there = suite_index_hash(m->index, name);
     if (there != NULL && strcmp(there, hash) != 0) {
         (void)fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "image of a case",
