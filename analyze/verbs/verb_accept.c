@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "study/problem.h"
 #include "verbs/common.h"
 #include "verbs/open_store.h"
@@ -341,15 +341,14 @@ static int expire(const struct verb *self, void *options, const struct option_li
     const struct known_options *o = options;
     struct acceptance acceptance;
     struct fault fault = FAULT_INIT;
-    const time_t then = time(NULL) - (time_t)24 * 60 * 60;
-    const struct tm *utc = gmtime(&then);
-    char day[16];
+    char day[TEXT_DATE_BYTES];
     (void)self;
     if (acceptance_read(o->file, keep, &acceptance, &fault) != ERR_NONE)
         return verb_fault(&fault);
     bool *end = ARENA_ARRAY(keep, (size_t)acceptance.list.count + 1, bool);
-    if (end == NULL || utc == NULL || strftime(day, sizeof day, "%Y-%m-%d", utc) == 0)
+    if (end == NULL)
         return EXIT_INPUT;
+    text_utc_date(clock_wall_ns() / 1000000000U - (uint64_t)24 * 60 * 60, day);
     for (uint32_t w = 0; w < words->count; w++)
         if (!mark_named(&acceptance, words->items[w], end))
             return EXIT_INPUT;

@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "report/words.h"
 #include "study/acceptance.h"
 #include "verbs/common.h"
@@ -78,13 +78,9 @@ static void show(const struct review *r, const struct run_case *c, uint32_t numb
 }
 
 /* In DAYS_DEFAULT days, "YYYY-MM-DD". */
-static void some_day(char out[16])
+static void some_day(char out[TEXT_DATE_BYTES])
 {
-    const time_t then =
-        (time_t)(clock_wall_ns() / 1000000000U) + (time_t)DAYS_DEFAULT * 24 * 60 * 60;
-    const struct tm *utc = gmtime(&then);
-    if (utc == NULL || strftime(out, 16, "%Y-%m-%d", utc) == 0)
-        acceptance_today(out);
+    text_utc_date(clock_wall_ns() / 1000000000U + (uint64_t)DAYS_DEFAULT * 24 * 60 * 60, out);
 }
 
 static enum status write_block(struct review *r, const struct run_case *c,
@@ -100,7 +96,8 @@ static enum status write_block(struct review *r, const struct run_case *c,
 /* Asks until the answers make a valid block. False: end of input, or a fault. */
 static bool accept_one(struct review *r, const struct run_case *c)
 {
-    char reason[ANSWER_BYTES], issue[ANSWER_BYTES], expires[ANSWER_BYTES], day[16], prompt[64];
+    char reason[ANSWER_BYTES], issue[ANSWER_BYTES], expires[ANSWER_BYTES], day[TEXT_DATE_BYTES],
+        prompt[64];
 
     some_day(day);
     (void)snprintf(prompt, sizeof prompt, "  last day [%s]: ", day);
