@@ -6,7 +6,7 @@
 
 /* READ_FACTOR: a table is read for the first entry, and for the others; both twice if units of two
  * formats share it. */
-enum { READ_FACTOR = 4, ATTRIBUTES_MAX = 1024, FORM_IMPLICIT_CONST = 0x21 };
+enum { READ_FACTOR = 4, ATTRIBUTES_MAX = 1024 };
 
 /* DWARF 5, table 7.6. */
 static const struct dwarf_form forms[] = {
@@ -43,18 +43,18 @@ static const struct dwarf_form forms[] = {
     [0x1e] = {VALUE_OTHER, 16},                                 /* data16 */
     [0x1f] = {VALUE_LINE_STR, SIZE_OFFSET},                     /* line_strp */
     [0x20] = {VALUE_REFERENCE_TYPE, 8},                         /* ref_sig8 */
-    [FORM_IMPLICIT_CONST] = {VALUE_SIGNED, SIZE_CONSTANT},
-    [0x22] = {VALUE_OTHER, SIZE_LEB128},      /* loclistx */
-    [0x23] = {VALUE_LIST_INDEX, SIZE_LEB128}, /* rnglistx */
-    [0x24] = {VALUE_REFERENCE_ALTERNATE, 8},  /* ref_sup8 */
-    [0x25] = {VALUE_STR_INDEX, 1},            /* strx1 */
-    [0x26] = {VALUE_STR_INDEX, 2},            /* strx2 */
-    [0x27] = {VALUE_STR_INDEX, 3},            /* strx3 */
-    [0x28] = {VALUE_STR_INDEX, 4},            /* strx4 */
-    [0x29] = {VALUE_ADDRESS_INDEX, 1},        /* addrx1 */
-    [0x2a] = {VALUE_ADDRESS_INDEX, 2},        /* addrx2 */
-    [0x2b] = {VALUE_ADDRESS_INDEX, 3},        /* addrx3 */
-    [0x2c] = {VALUE_ADDRESS_INDEX, 4},        /* addrx4 */
+    [0x21] = {VALUE_SIGNED, SIZE_CONSTANT},                     /* implicit_const */
+    [0x22] = {VALUE_OTHER, SIZE_LEB128},                        /* loclistx */
+    [0x23] = {VALUE_LIST_INDEX, SIZE_LEB128},                   /* rnglistx */
+    [0x24] = {VALUE_REFERENCE_ALTERNATE, 8},                    /* ref_sup8 */
+    [0x25] = {VALUE_STR_INDEX, 1},                              /* strx1 */
+    [0x26] = {VALUE_STR_INDEX, 2},                              /* strx2 */
+    [0x27] = {VALUE_STR_INDEX, 3},                              /* strx3 */
+    [0x28] = {VALUE_STR_INDEX, 4},                              /* strx4 */
+    [0x29] = {VALUE_ADDRESS_INDEX, 1},                          /* addrx1 */
+    [0x2a] = {VALUE_ADDRESS_INDEX, 2},                          /* addrx2 */
+    [0x2b] = {VALUE_ADDRESS_INDEX, 3},                          /* addrx3 */
+    [0x2c] = {VALUE_ADDRESS_INDEX, 4},                          /* addrx4 */
 };
 
 /* The numbers that GNU gave to forms before there were some of the standard. */
@@ -233,27 +233,17 @@ static bool read_attributes(struct dwarf_abbreviations *table, struct dwarf_curs
 
 ARRAY_ORDER(compare_codes, struct dwarf_abbreviation, code)
 
-/* Skips what read_attributes() reads. The root of gcc's units comes last in their tables, and
- * nearly all numbers have one byte. */
-static bool skip_attributes(struct dwarf_cursor *cursor)
+/* Skips what read_attributes() reads. */
+static bool skip_attributes(struct dwarf_cursor *c)
 {
-    struct dwarf_cursor c = *cursor;
-    uint64_t number = 1, form = 1;
-
-    for (uint32_t i = 0; i < ATTRIBUTES_MAX && (number | form) != 0 && !c.failed; i++) {
-        if (cursor_left(&c) >= 2 && (c.at[0] | c.at[1]) < 0x80) {
-            number = c.at[0];
-            form = c.at[1];
-            c.at += 2;
-        } else {
-            number = cursor_unsigned(&c);
-            form = cursor_unsigned(&c);
-        }
-        if (form == FORM_IMPLICIT_CONST)
-            skip_leb128(&c);
+    for (uint32_t i = 0; i < ATTRIBUTES_MAX; i++) {
+        const uint64_t number = cursor_unsigned(c), form = cursor_unsigned(c);
+        if (c->failed || (number == 0 && form == 0))
+            return !c->failed;
+        if (form < COUNT_OF(forms) && forms[form].size == SIZE_CONSTANT)
+            skip_leb128(c);
     }
-    *cursor = c;
-    return !c.failed && (number | form) == 0;
+    return false;
 }
 
 /* Reads the next abbreviation, with its attributes if it is number WANTED or that is 0. False: the
