@@ -23,6 +23,8 @@ import {
   twinstack,
 } from './web/world.mjs';
 
+/** @import { Answers } from 'openapi' */
+
 const STEP = 'wrong step by UWOP';
 const SILENT = 'offset:rtl has, where the truth is silent';
 const ONE = `dump lacks a frame that ${SILENT}, in ntdll.dll (${STEP}_ALLOC_SMALL)`;
@@ -219,6 +221,33 @@ test('a_problem_has_its_page_with_only_its_cases', async () => {
     (await page.locator('.sidehead .small[role=status]').innerText()).includes(`120 cases: ${TWO}`),
     'beside a case',
   );
+  await closePage(page);
+});
+
+test('builds_of_a_problem_come_first_and_empty_ones_are_no_columns', async () => {
+  const first = await open('/');
+  const path = must(await first.locator('.casegroups a.strong').nth(1).getAttribute('href'));
+  await closePage(first);
+  const page = await openPage(chromium, 'about:blank', { viewport: { width: 390, height: 844 } });
+  await changeAnswers(
+    page,
+    '**/api/v1/runs/4/queue*',
+    (/** @type {{data: Answers['/api/v1/runs/{run}/queue']}} */ body) => {
+      const matrix = must(body.data.problem).matrix;
+      matrix.variants = ['no-such', 'good', ...matrix.variants];
+      for (const row of matrix.rows)
+        [row.cases, row.of] = [
+          [0, 0, ...row.cases],
+          [0, 20, ...row.of],
+        ];
+      return body;
+    },
+  );
+  await page.goto(server.base + path);
+  const heads = page.locator('.problemhead .matrix thead th');
+  await becomes(() => heads.allInnerTexts(), ['scenario', 'ob0', 'ob2', 'good', 'cases'], 'columns');
+  const { x, width } = must(await page.locator('.problemhead .matrix tbody a').first().boundingBox());
+  check(x + width <= 390, `the first cell of the problem ends at ${x + width}`);
   await closePage(page);
 });
 

@@ -18,6 +18,17 @@ const ROWS = 200; // that the server gives at one time
 /** @type {(counts: number[]) => number} */
 const sum = (counts) => counts.reduce((all, n) => all + n, 0);
 
+/**
+ * The columns of a matrix, by their places: builds that the problem is in, and then the others that ran one
+ * of these scenarios.
+ * @type {(rows: Row[], variants: string[]) => number[]} */
+function columnsOf(rows, variants) {
+  const all = variants.map((_, at) => at).filter((at) => rows.some((row) => row.of[at] > 0));
+  /** @type {(at: number) => boolean} */
+  const isHit = (at) => rows.some((row) => row.cases[at] > 0);
+  return [...all.filter(isHit), ...all.filter((at) => !isHit(at))];
+}
+
 /** @type {(run: number | string, problem: Problem, scenario: string, variant: string) => string} */
 const cellPath = (run, { key }, scenario, variant) =>
   withQuery(`/runs/${run}/mismatches/${encodeURIComponent(`${scenario}.${variant}`)}`, { problem: key });
@@ -59,8 +70,8 @@ function Matrix({ problem, run }) {
             kind: 'mono',
             names: true,
           },
-          ...variants.map((variant, at) => ({
-            head: variant,
+          ...columnsOf(rows, variants).map((at) => ({
+            head: variants[at],
             /** @type {(row: Row) => import('preact').ComponentChildren} */
             cell: (row) => cell(row, at),
           })),
