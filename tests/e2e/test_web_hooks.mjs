@@ -3,6 +3,7 @@
 import {
   becomes,
   browser,
+  changeAnswers,
   check,
   closePage,
   fetchData,
@@ -90,6 +91,23 @@ test('a_page_asks_for_the_rows_that_it_shows', async () => {
   await becomes(async () => sizes.length >= 2, true, 'an answer for each');
   check(Math.max(...sizes) < 20e3, `bytes of each answer: ${sizes}`);
   same(page.complaints, [], 'complaints');
+  await closePage(page);
+});
+
+test('hooks_that_saw_most_are_the_first_columns', async () => {
+  const page = await openPage(chromium, 'about:blank');
+  await changeAnswers(
+    page,
+    '**/api/v1/hooks*',
+    (/** @type {{data: import('openapi').Answers['/api/v1/hooks']}} */ body) => {
+      for (const row of body.data.hooks) row.seen = row.hook === 'vectored' ? 400 : row.seen;
+      return body;
+    },
+  );
+  await page.goto(`${server.base}/hooks?run=${run}`);
+  await settled(page);
+  const heads = await page.locator('.matrix thead th').allInnerTexts();
+  check(heads.length > 2 && /^vectored\s+saw 400$/.test(heads[1]), `columns: ${heads}`);
   await closePage(page);
 });
 

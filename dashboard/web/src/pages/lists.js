@@ -77,7 +77,9 @@ export function Hooks() {
       <Loaded from={data}>
         {(found) => {
           const rows = hookRows(found);
-          const hooks = found.hooks.map((row) => row.hook).sort();
+          const hooks = [...found.hooks]
+            .sort((a, b) => b.seen - a.seen || (a.hook < b.hook ? -1 : 1))
+            .map((row) => row.hook);
           if (found.total === 0)
             return (
               <Empty title="No case in this run">
