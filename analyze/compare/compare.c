@@ -12,8 +12,8 @@
 #include "compare/engine_score.h"
 #include "compare/verdict.h"
 
-/* Consecutive findings between the same two columns with the same cause are merged: a stack that
- * stops early lacks many frames for one reason. */
+/* Findings of rows that follow each other, between the same two columns and with the same cause,
+ * are merged: a stack that stops early lacks many frames for one reason. */
 struct streak {
     int32_t finding; /* -1: none */
     enum cell_mark mark;
@@ -56,23 +56,28 @@ static void streak_end(struct judge *j)
         struct finding *f = &j->out->findings[j->streak.finding];
         const char *longer = arena_printf(j->keep, "%s; and %u more %s", f->evidence,
                                           j->streak.more, j->streak.more == 1 ? "frame" : "frames");
-        if (longer != NULL)
-            f->evidence = longer;
+        f->evidence = longer != NULL ? longer : f->evidence;
     }
     j->streak.finding = -1;
     j->streak.more = 0;
 }
 
+/* A row that is not judged may be another finding's: finding_places() counts on from the first. */
+static enum status not_judged(struct judge *j, const struct table *table, uint32_t column)
+{
+    if (table->columns[column].claim->subject)
+        streak_end(j);
+    return ERR_NONE;
+}
+
 static bool streak_goes_on(struct judge *j, const struct explanation *why, enum cell_mark mark,
                            enum finding_level level)
 {
-    if (j->streak.finding < 0 || j->streak.mark != mark)
-        return false;
-    const struct finding *f = &j->out->findings[j->streak.finding];
-    if (f->cause != why->cause || f->level != level)
-        return false;
-    j->streak.more++;
-    return true;
+    const struct finding *f = j->streak.finding < 0 ? NULL : &j->out->findings[j->streak.finding];
+    const bool goes_on =
+        f != NULL && j->streak.mark == mark && f->cause == why->cause && f->level == level;
+    j->streak.more += goes_on;
+    return goes_on;
 }
 
 static const char *column_name(const struct table *table, uint32_t column)
@@ -140,9 +145,8 @@ static enum status judge_truth_row(struct judge *j, const struct table *t,
     struct align_cell *cell = &thread->cells[(size_t)row * t->column_count + column];
 
     if (truth == NULL || truth->gap != TRUTH_GAP_NONE) {
-        if (frame == NULL || !key->own) {
-            return ERR_NONE;
-        }
+        if (frame == NULL || !key->own)
+            return not_judged(j, t, column);
         return differs(j, t, thread, row, column, 0, CELL_EXTRA, LEVEL_FUNCTION);
     }
     if (truth->tail) {
@@ -217,12 +221,12 @@ static enum status judge_pair_row(struct judge *j, const struct table *t,
     const struct frame_key *a = table_key(t, row, column);
     const struct frame_key *b = table_key(t, row, t->reference);
     if (a == NULL && b == NULL)
-        return ERR_NONE;
+        return not_judged(j, t, column);
     if (a == NULL || b == NULL) {
         const bool physical = (a != NULL ? a : b)->inline_depth == 0;
         if (!physical && t->columns[0].truth != NULL &&
             (table_truth(t, row) != NULL || (a != NULL ? a : b)->own))
-            return ERR_NONE; /* the truth has judged it */
+            return not_judged(j, t, column); /* but by the truth */
         return differs(j, t, thread, row, column, t->reference,
                        a == NULL ? CELL_MISSING : CELL_EXTRA,
                        physical ? LEVEL_PHYSICAL : LEVEL_FUNCTION);

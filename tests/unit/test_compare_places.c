@@ -1,0 +1,47 @@
+/* In how many places a case is wrong: rows between those of one finding may be another finding's.
+ */
+#include <string.h>
+
+#include "compare/compare.h"
+#include "make_case.h"
+#include "test.h"
+
+#define TRUTH "act a.c:20\nrun a.c:32\nmain v.c:341\n"
+#define OFF_BY_ONE(between)                                                                        \
+    "> app.exe+1010 own act a.c:21\n> app.exe+2010 own run a.c:33\n" between                       \
+    "> app.exe+3010 own main v.c:342\n> ntdll.dll+4a sys RtlUserThreadStart\n"
+
+TEST(each_row_that_differs_is_one_place)
+{
+    static const struct {
+        const char *name, *offset, *dump;
+        uint32_t places, findings; /* findings: of the lines of the dump */
+    } rows[] = {
+        {"three lines in both", OFF_BY_ONE(""), OFF_BY_ONE(""), 3, 1},
+        {"and a frame that one of them made up", OFF_BY_ONE(""),
+         OFF_BY_ONE("> other.dll+9 none -\n"), 4, 2},
+        {"two of them", OFF_BY_ONE(""), OFF_BY_ONE("> other.dll+9 none -\n> other.dll+7 none -\n"),
+         5, 2},
+    };
+    const struct crash_case crash = make_crash(CASE_KIND_CRASH);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct case_result r;
+        struct arena keep;
+        uint32_t lines = 0;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        struct engine_claim claims[] = {make_claim(&keep, "offset:rtl", true, rows[i].offset),
+                                        make_claim(&keep, "dump", true, rows[i].dump)};
+        const struct compare_input in = {.crash = &crash,
+                                         .claims = claims,
+                                         .claim_count = COUNT_OF(claims),
+                                         .truth = make_truth(&keep, TRUTH)};
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        CHECK_EQ(finding_places(r.findings, r.finding_count, NULL, NULL), rows[i].places);
+        for (uint32_t f = 0; f < r.finding_count; f++)
+            lines += r.findings[f].level == LEVEL_LINE && strcmp(r.findings[f].engine, "dump") == 0;
+        CHECK_EQ(lines, rows[i].findings);
+        arena_free(&keep);
+    }
+}
