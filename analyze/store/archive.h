@@ -120,9 +120,10 @@ struct shown_text {
 uint64_t store_wants_shown(struct store *store, const char *program);
 
 /* What the texts of run RUN_ID alone count for: a sum over it, the runs before it, which are its
- * history, and the baselines with their runs. A later run changes nothing of it. 0: the run is not
- * over, or there is none; else above every number of changes. */
-uint64_t store_shown_basis(struct store *store, uint64_t run_id);
+ * history, the benches of its commit and, WITH_BASELINES, the baselines with their runs. A text
+ * that says nothing of baselines counts for the sum without them. A later run changes nothing of
+ * it. 0: the run is not over, or there is none; else above every number of changes. */
+uint64_t store_shown_basis(struct store *store, uint64_t run_id, bool with_baselines);
 
 /* Stores texts that PROGRAM made of what the database held at CHANGE, in place of all that it had
  * made for a number of changes, or, if CHANGE is the basis of a run, of those of the same

@@ -1,8 +1,9 @@
 /* What pages show, as finished texts.
  *
  * A text of the newest run counts while the number of changes (triggers of the schema) is the one
- * that it was made at; a text about one run alone, while that run, its history, the baselines and
- * the benches of its commit are as they were, so that the next run leaves it as it is. Both count
+ * that it was made at; a text about one run alone, while that run, its history, the benches of
+ * its commit and, where it says what is new since a baseline, the baselines are as they were, so
+ * that the next run leaves it as it is. Both count
  * for the program that made them: any other makes them anew. Nothing has to be deleted when a
  * baseline moves, and a text that is written too late never counts. */
 #include <string.h>
@@ -34,14 +35,27 @@ uint64_t store_wants_shown(struct store *store, const char *program)
 /* As a signed number of SQLite, which a number of changes never reaches, it is below 0. */
 #define BASIS_BIT (UINT64_C(1) << 63)
 
-uint64_t store_shown_basis(struct store *store, uint64_t run_id)
+static void add_baselines(struct store *store, struct arena *texts, uint64_t *sum,
+                          struct fault *fault)
+{
+    struct query baselines = query_begin(store, SQL_READ_BASELINES, texts, fault);
+    while (query_row(&baselines)) {
+        const uint64_t id = query_get(&baselines);
+        *sum = hash_bytes(*sum, &id, sizeof id);
+        *sum = hash_text(*sum, text_or_empty(query_get_text(&baselines)));
+    }
+    (void)query_end(&baselines);
+}
+
+uint64_t store_shown_basis(struct store *store, uint64_t run_id, bool with_baselines)
 {
     struct fault fault = FAULT_INIT;
     struct arena texts;
-    uint64_t sum = HASH_START;
+    uint64_t sum = hash_bytes(HASH_START, &with_baselines, sizeof with_baselines);
     bool is_over = false;
     arena_init(&texts, 0);
     struct query runs = query_with(store, SQL_READ_BASIS, run_id, &texts, &fault);
+    query_int(&runs, with_baselines);
     while (query_row(&runs)) {
         const uint64_t id = query_get(&runs);
         const char *state = text_or_empty(query_get_text(&runs));
@@ -52,13 +66,8 @@ uint64_t store_shown_basis(struct store *store, uint64_t run_id)
         arena_reset(&texts);
     }
     (void)query_end(&runs);
-    struct query baselines = query_begin(store, SQL_READ_BASELINES, &texts, &fault);
-    while (query_row(&baselines)) {
-        const uint64_t id = query_get(&baselines);
-        sum = hash_bytes(sum, &id, sizeof id);
-        sum = hash_text(sum, text_or_empty(query_get_text(&baselines)));
-    }
-    (void)query_end(&baselines);
+    if (with_baselines)
+        add_baselines(store, &texts, &sum, &fault);
     arena_free(&texts);
     return is_over && fault.code == ERR_NONE ? sum | BASIS_BIT : 0;
 }
@@ -99,11 +108,13 @@ char *store_read_shown(struct store *store, const char *program, const char *add
     struct fault fault = FAULT_INIT;
     char *text = NULL;
     const uint64_t as_of =
-        run_id != 0 ? store_shown_basis(store, run_id) : count_changes(store, &fault);
+        run_id != 0 ? store_shown_basis(store, run_id, true) : count_changes(store, &fault);
+    const uint64_t alone = run_id != 0 ? store_shown_basis(store, run_id, false) : as_of;
     struct query q = query_begin(store, SQL_READ_SHOWN, keep, &fault);
     query_text(&q, address);
     query_text(&q, program);
     query_int(&q, as_of);
+    query_int(&q, alone);
     query_int(&q, SHOWN_MAX_BYTES);
     if (query_row(&q))
         text = store_get_packed(&q, bytes);

@@ -500,10 +500,10 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_HAS_SHOWN] = "SELECT 1 FROM run WHERE state = 'running' UNION ALL SELECT 1 FROM shown"
                       " WHERE program = ? AND change = (SELECT number FROM change) LIMIT 1",
     [SQL_READ_SHOWN] = "SELECT text, plain_bytes FROM shown WHERE address = ? AND program = ?"
-                       " AND change = ? AND coalesce(plain_bytes, length(text)) <= ?",
+                       " AND change IN (?, ?) AND coalesce(plain_bytes, length(text)) <= ?",
     /* the rest of a run never changes; a bench of its commit may come later */
     [SQL_READ_BASIS] = "SELECT id, state, uuid || ' ' || finished_ns FROM run WHERE id <= ?1"
-                       " OR id IN (SELECT run_id FROM baseline) OR label = 'bench' AND"
+                       " OR ?2 AND id IN (SELECT run_id FROM baseline) OR label = 'bench' AND"
                        " commit_id = (SELECT commit_id FROM run WHERE id = ?1) ORDER BY id",
     [SQL_READ_BASELINES] = "SELECT run_id, quote(branch) || quote(platform) FROM baseline"
                            " ORDER BY branch, platform",

@@ -46,8 +46,10 @@ void accuracy_begin(struct accuracy_count *count, struct arena *keep, struct acc
 static struct accuracy_scenario *scenario_of(struct accuracy_count *count, const char *name,
                                              struct fault *fault)
 {
+    const uint32_t before = count->texts.count;
     const char *own = text_pool_add(&count->texts, name, strlen(name));
-    for (uint32_t i = 0; own != NULL && i < count->count; i++) {
+    const bool is_new = count->texts.count > before; /* and is not worth a search */
+    for (uint32_t i = 0; own != NULL && !is_new && i < count->count; i++) {
         const uint32_t at = (count->at + i) % count->count;
         if (count->scenarios[at].name == own) {
             count->at = at;

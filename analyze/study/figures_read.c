@@ -210,9 +210,9 @@ static void keep_shown(struct reading *r, const struct run_case *c)
 }
 
 /* Cases come in the order of their scenarios, so the search goes on where the last one ended. */
-static struct scenario_builds *find_build(struct reading *r, const char *scenario)
+static struct scenario_builds *find_build(struct reading *r, const char *scenario, bool is_new)
 {
-    for (uint32_t i = 0; i < r->out->build_count; i++) {
+    for (uint32_t i = 0; !is_new && i < r->out->build_count; i++) {
         const uint32_t at = (r->build_at + i) % r->out->build_count;
         if (r->builds[at].scenario == scenario) { /* in the pool: equal names are one address */
             r->build_at = at;
@@ -224,8 +224,9 @@ static struct scenario_builds *find_build(struct reading *r, const char *scenari
 
 static void count_build(struct reading *r, const struct run_case *c)
 {
+    const uint32_t before = r->texts.count;
     const char *scenario = copy_of(r, c->scenario);
-    struct scenario_builds *build = find_build(r, scenario);
+    struct scenario_builds *build = find_build(r, scenario, r->texts.count > before);
     if (build == NULL) {
         const uint32_t count = r->out->build_count;
         struct scenario_builds *rows =

@@ -20,6 +20,7 @@ void hook_count_begin(struct hook_count *count, bool each_scenario, struct arena
 {
     memset(out, 0, sizeof *out);
     *count = (struct hook_count){.out = out, .keep = keep, .each_scenario = each_scenario};
+    text_pool_init(&count->texts, keep);
     for (int k = 0; k < CASE_HOOK_COUNT; k++)
         out->hooks[k].hook = (enum case_hook)k;
     out->hook_count = CASE_HOOK_COUNT;
@@ -36,14 +37,15 @@ static const struct run_case *kept_case(struct arena *keep, const struct run_cas
     return copy->scenario != NULL && copy->variant != NULL ? copy : NULL;
 }
 
-static enum status add_row(struct hook_count *count, struct hook_row row, struct fault *fault)
+static enum status add_row(struct hook_count *count, struct hook_row row, const char *scenario,
+                           struct fault *fault)
 {
     struct hook_matrix *m = count->out;
     row.first = kept_case(count->keep, row.first);
     if (!ARENA_ROOM(count->keep, m->rows, count->room, (uint64_t)m->row_count + 1) ||
         row.first == NULL)
         return fault_no_memory(fault, "hooks of a run");
-    row.last = row.first->scenario;
+    row.last = scenario;
     m->rows[m->row_count++] = row;
     return ERR_NONE;
 }
@@ -54,6 +56,10 @@ enum status hook_count_add(struct hook_count *count, const struct run_case *c, s
     struct hook_row row = {.first = c, .cases = 1, .scenarios = 1};
     if (!can_have_hook(c))
         return ERR_NONE;
+    const uint32_t before = count->texts.count;
+    const char *scenario = text_pool_add(&count->texts, c->scenario, strlen(c->scenario));
+    if (scenario == NULL)
+        return fault_no_memory(fault, "hooks of a run");
     for (uint32_t d = 0; d < m->hook_count; d++) {
         const bool expected = (c->expected_hooks & HOOK_BIT(m->hooks[d].hook)) != 0;
         const bool seen = (c->got_hooks & HOOK_BIT(m->hooks[d].hook)) != 0;
@@ -64,19 +70,19 @@ enum status hook_count_add(struct hook_count *count, const struct run_case *c, s
             row.marks[d] = seen ? HOOK_KEPT : HOOK_MISSED;
         row.differs = row.differs || expected != seen;
     }
-    for (uint32_t i = m->row_count; i-- > 0;) { /* cases of one scenario are neighbours */
+    const bool alone = count->each_scenario || row.differs;           /* one scenario has the row */
+    const bool is_new = count->texts.count > before;                  /* so no row is of this one */
+    for (uint32_t i = m->row_count; !(alone && is_new) && i-- > 0;) { /* neighbours come last */
         struct hook_row *old = &m->rows[i];
-        const bool same_scenario = strcmp(old->last, c->scenario) == 0;
-        if (memcmp(old->marks, row.marks, sizeof row.marks) != 0 ||
-            ((count->each_scenario || row.differs) && !same_scenario))
+        if ((alone && old->last != scenario) ||
+            memcmp(old->marks, row.marks, sizeof row.marks) != 0)
             continue;
         old->cases++;
-        old->scenarios += !same_scenario;
-        if (!same_scenario)
-            old->last = arena_string(count->keep, c->scenario);
-        return old->last != NULL ? ERR_NONE : fault_no_memory(fault, "hooks of a run");
+        old->scenarios += old->last != scenario;
+        old->last = scenario;
+        return ERR_NONE;
     }
-    return add_row(count, row, fault);
+    return add_row(count, row, scenario, fault);
 }
 
 /* Rows that differ first, then by hooks; those that no hook saw last. */

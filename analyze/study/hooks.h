@@ -3,6 +3,7 @@
 #ifndef STUDY_HOOKS_H
 #define STUDY_HOOKS_H
 
+#include "base/text_pool.h"
 #include "study/figures.h"
 
 enum hook_mark { HOOK_NONE, HOOK_KEPT, HOOK_MISSED, HOOK_EXTRA };
@@ -31,6 +32,7 @@ struct hook_matrix {
 struct hook_count {
     struct hook_matrix *out;
     struct arena *keep;
+    struct text_pool texts; /* of scenarios: equal names are one address */
     uint32_t room;
     bool each_scenario;
 };

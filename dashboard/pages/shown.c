@@ -18,18 +18,20 @@ static const char *const asked_views[] = {
     "/api/v1/hooks?limit=50",   "/api/v1/signatures",  "/api/v1/symbols",
 };
 
-/* What the pages of any run ask for, with its number. */
+/* What the pages of any run ask for, with its number: first what says which cases are new since the
+ * baseline. */
 static const char run_place[] = "{run}";
 static const char *const run_views[] = {
-    "/api/v1/runs/{run}",
-    "/api/v1/runs/{run}/grid",
     "/api/v1/runs/{run}/queue?limit=50",
+    "/api/v1/runs/{run}/grid",
+    "/api/v1/runs/{run}",
     "/api/v1/timing?limit=125&run={run}",
     "/api/v1/timing?run={run}",
     "/api/v1/hooks?limit=50&run={run}",
     "/api/v1/signatures?run={run}",
     "/api/v1/symbols?run={run}",
 };
+enum { OF_BASELINE = 2 };
 enum { TEXTS_MAX = COUNT_OF(asked_views) + COUNT_OF(run_views) + FIGURES_COUNT };
 
 struct writer {
@@ -38,8 +40,9 @@ struct writer {
     struct triage triage;
     struct shown_text texts[TEXTS_MAX];
     uint32_t count;
-    uint32_t of_run; /* where the texts about the run alone begin */
-    uint64_t basis;  /* what they count for */
+    uint32_t of_run; /* where the texts about the run begin, which say what is new in it */
+    uint32_t alone;  /* where those begin that say nothing of a baseline */
+    uint64_t basis, basis_alone; /* what they count for */
 };
 
 static void add(struct writer *w, const char *address, const char *text, size_t bytes)
@@ -80,9 +83,14 @@ static void add_run(struct writer *w)
 {
     const char *run = arena_printf(&w->keep, "%" PRIu64, w->triage.run.id);
     w->of_run = w->count;
-    w->basis = store_shown_basis(w->store, w->triage.run.id);
-    for (size_t i = 0; i < COUNT_OF(run_views) && run != NULL && w->basis != 0; i++)
+    w->alone = w->count;
+    w->basis = store_shown_basis(w->store, w->triage.run.id, true);
+    w->basis_alone = store_shown_basis(w->store, w->triage.run.id, false);
+    for (size_t i = 0; i < COUNT_OF(run_views) && run != NULL && w->basis != 0; i++) {
         add_view(w, run_views[i], run);
+        if (i < OF_BASELINE)
+            w->alone = w->count;
+    }
 }
 
 /* Everything is read of one state of the database, and so is the number of its changes. */
@@ -104,9 +112,12 @@ static void make_texts(struct writer *w, uint64_t *change)
 static void put_run(struct writer *w)
 {
     struct fault ignored = FAULT_INIT;
-    if (w->count > w->of_run)
+    if (w->alone > w->of_run)
         (void)store_put_shown(w->store, shown_program, w->basis, w->texts + w->of_run,
-                              w->count - w->of_run, &ignored);
+                              w->alone - w->of_run, &ignored);
+    if (w->count > w->alone)
+        (void)store_put_shown(w->store, shown_program, w->basis_alone, w->texts + w->alone,
+                              w->count - w->alone, &ignored);
 }
 
 /* Makes the texts about an older run unless they count. Returns whether it did. */
@@ -117,7 +128,7 @@ static bool write_run(struct store *store, uint64_t run_id)
     size_t bytes = 0;
     arena_init(&w.keep, 0);
     const char *word = arena_printf(&w.keep, "%" PRIu64, run_id);
-    const char *address = arena_printf(&w.keep, "/api/v1/runs/%" PRIu64, run_id);
+    const char *address = arena_printf(&w.keep, "/api/v1/runs/%" PRIu64 "/queue?limit=50", run_id);
     store_begin_reading(store);
     if (word != NULL && address != NULL && shown_read(store, address, &w.keep, &bytes) == NULL &&
         triage_make(store, word, &w.keep, &w.triage, &fault) == ERR_NONE)

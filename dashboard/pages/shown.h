@@ -1,7 +1,8 @@
 /* What pages show of the newest run and of each other one, kept in their database: of 100,000 cases
  * it takes seconds to make, and a visitor would wait for them. Made when a run ends or a baseline
- * moves; where it is not there (an older database, another program, a run in progress, a large
- * older run after the baseline moved) each answer is made when it is asked for. */
+ * moves; where it is not there (an older database, another program, a run in progress, more cases
+ * in older runs than SHOWN_CASES after the baseline moved) each answer is made when it is asked
+ * for. */
 #ifndef PAGES_SHOWN_H
 #define PAGES_SHOWN_H
 
@@ -14,7 +15,7 @@ extern const char shown_program[];
  * that no longer count: of the last SHOWN_RUNS, the newest first, up to SHOWN_CASES cases in all.
  * STORE: NULL or one that is only read: nothing. What fails is left out, since it can be made
  * later. */
-enum { SHOWN_RUNS = 50, SHOWN_CASES = 20000 };
+enum { SHOWN_RUNS = 50, SHOWN_CASES = 200000 };
 void shown_write(struct store *store);
 
 /* The same, and of all runs, however many cases they have. */

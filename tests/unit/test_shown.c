@@ -225,35 +225,38 @@ TEST(a_text_of_one_run_counts_until_its_run_its_history_or_a_baseline_changes)
     static const struct {
         const char *name;
         void (*happens)(struct fixture *f);
-        bool counts;
+        bool counts, alone; /* the same of a text that says nothing of baselines */
     } rows[] = {
-        {"another begins", a_run_begins, true},
-        {"another ends", it_ends, true},
-        {"a later one goes on", it_goes_on, true},
-        {"a later one is deleted", a_run_is_deleted, true},
-        {"runs of another database", runs_come_in, true},
-        {"a run is killed", a_run_is_killed, true},
-        {"a published copy", it_is_published, true},
-        {"it is not what it was", it_is_another, false},
-        {"it was stopped", it_was_stopped, false},
-        {"a baseline", a_baseline, false},
-        {"the baseline goes", it_goes, false},
-        {"it is deleted", the_first_is_deleted, false},
+        {"another begins", a_run_begins, true, true},
+        {"another ends", it_ends, true, true},
+        {"a later one goes on", it_goes_on, true, true},
+        {"a later one is deleted", a_run_is_deleted, true, true},
+        {"runs of another database", runs_come_in, true, true},
+        {"a run is killed", a_run_is_killed, true, true},
+        {"a published copy", it_is_published, true, true},
+        {"it is not what it was", it_is_another, false, false},
+        {"it was stopped", it_was_stopped, false, false},
+        {"a baseline", a_baseline, false, true},
+        {"the baseline goes", it_goes, false, true},
+        {"it is deleted", the_first_is_deleted, false, false},
     };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    for (size_t i = 0; i < 2 * COUNT_OF(rows); i++) {
+        const bool alone = i >= COUNT_OF(rows);
+        const size_t row = i % COUNT_OF(rows);
         struct fixture f;
         const struct shown_text text = {of_first, "a text", 6};
-        test_row(rows[i].name);
+        test_row(rows[row].name);
         set_up(&f);
         REQUIRE(store_set_baseline(f.store, 1, "x", "y", &f.fault) == ERR_NONE);
-        const uint64_t basis = store_shown_basis(f.store, 1);
+        const uint64_t basis = store_shown_basis(f.store, 1, !alone);
         REQUIRE(basis > UINT64_MAX / 2);
         REQUIRE(store_put_shown(f.store, program, basis, &text, 1, &f.fault) == ERR_NONE);
         REQUIRE(put(&f, store_wants_shown(f.store, program), "now") == ERR_NONE);
         CHECK_STR(shown(&f), "now");
         REQUIRE(shown_of_first(&f) != NULL);
-        rows[i].happens(&f);
-        CHECK_STR(shown_of_first(&f), rows[i].counts ? "a text" : NULL);
+        rows[row].happens(&f);
+        CHECK_STR(shown_of_first(&f),
+                  (alone ? rows[row].alone : rows[row].counts) ? "a text" : NULL);
         tear_down(&f);
     }
 }
@@ -269,9 +272,9 @@ TEST(the_texts_of_runs_that_are_gone_and_of_other_programs_go)
                 {"/api/v1/timing?run=2", false}, {"/api/v1/hooks?limit=1&run=2", false}};
     struct fixture f;
     set_up(&f);
-    const uint64_t basis = store_shown_basis(f.store, 1);
-    CHECK_EQ(store_shown_basis(f.store, begin(&f)), 0); /* it is not over */
-    CHECK_EQ(store_shown_basis(f.store, 99), 0);
+    const uint64_t basis = store_shown_basis(f.store, 1, true);
+    CHECK_EQ(store_shown_basis(f.store, begin(&f), true), 0); /* it is not over */
+    CHECK_EQ(store_shown_basis(f.store, 99, true), 0);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct shown_text text = {rows[i].address, "a text", 6};
         REQUIRE(store_put_shown(f.store, program, basis, &text, 1, &f.fault) == ERR_NONE);
