@@ -1,6 +1,8 @@
 /* See hooks.h. */
 #include "study/hooks.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,13 +52,25 @@ static enum status add_row(struct hook_count *count, struct hook_row row, const 
     return ERR_NONE;
 }
 
+/* No row has these marks for this scenario: a search through all rows of a large run would find
+ * none. */
+static bool is_first(struct hook_count *count, const char *scenario, const struct hook_row *row)
+{
+    enum { NUMBER_BYTES = 2 + 2 * sizeof(uintptr_t) };
+    char key[NUMBER_BYTES + CASE_HOOK_COUNT];
+    const uint32_t before = count->texts.count;
+    size_t used = (size_t)snprintf(key, NUMBER_BYTES, "%" PRIxPTR " ", (uintptr_t)scenario);
+    for (int d = 0; d < CASE_HOOK_COUNT; d++)
+        key[used++] = (char)('0' + row->marks[d]);
+    return text_pool_add(&count->texts, key, used) != NULL && count->texts.count > before;
+}
+
 enum status hook_count_add(struct hook_count *count, const struct run_case *c, struct fault *fault)
 {
     struct hook_matrix *m = count->out;
     struct hook_row row = {.first = c, .cases = 1, .scenarios = 1};
     if (!can_have_hook(c))
         return ERR_NONE;
-    const uint32_t before = count->texts.count;
     const char *scenario = text_pool_add(&count->texts, c->scenario, strlen(c->scenario));
     if (scenario == NULL)
         return fault_no_memory(fault, "hooks of a run");
@@ -70,9 +84,9 @@ enum status hook_count_add(struct hook_count *count, const struct run_case *c, s
             row.marks[d] = seen ? HOOK_KEPT : HOOK_MISSED;
         row.differs = row.differs || expected != seen;
     }
-    const bool alone = count->each_scenario || row.differs;           /* one scenario has the row */
-    const bool is_new = count->texts.count > before;                  /* so no row is of this one */
-    for (uint32_t i = m->row_count; !(alone && is_new) && i-- > 0;) { /* neighbours come last */
+    const bool alone = count->each_scenario || row.differs; /* one scenario has the row */
+    const bool is_new = alone && is_first(count, scenario, &row);
+    for (uint32_t i = m->row_count; !is_new && i-- > 0;) { /* neighbours come last */
         struct hook_row *old = &m->rows[i];
         if ((alone && old->last != scenario) ||
             memcmp(old->marks, row.marks, sizeof row.marks) != 0)
