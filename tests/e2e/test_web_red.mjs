@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { NARROW, axeFindsNothing } from './web/checks.mjs';
 import {
+  alter,
   becomes,
   browser,
   changeAnswers,
@@ -29,7 +30,19 @@ const STEP = 'wrong step by UWOP';
 const SILENT = 'offset:rtl has, where the truth is silent';
 const ONE = `dump lacks a frame that ${SILENT}, in ntdll.dll (${STEP}_ALLOC_SMALL)`;
 const TWO = `dump lacks a frame that ran, in victims.exe (${STEP}_SET_FPREG)`;
-const server = await serve('--db', seed('red.db', 3, 24, 480, 'red'));
+const red = seed('red.db', 3, 24, 480, 'red');
+// One finding whose alike rows do not follow each other, and another one between them.
+const apart = `
+case, = db.execute("SELECT max(id) FROM crash_case WHERE scenario = 'null_write' AND variant = 'ob0'").fetchone()
+frames = "stack_id = (SELECT id FROM stack WHERE case_id = ? AND claim = 1) AND row IN (1, 2, 6)"
+db.execute("INSERT INTO text (value) SELECT value || '; and 2 more frames in rows 4, 6' FROM text"
+           " WHERE id = (SELECT evidence_text FROM finding WHERE case_id = ? AND position = 0)", (case,))
+db.execute("UPDATE finding SET row = position + 1 WHERE case_id = ?", (case,))
+db.execute("UPDATE finding SET evidence_text = last_insert_rowid() WHERE case_id = ? AND position = 0", (case,))
+db.execute(f"UPDATE stack_frame SET mark = 3 WHERE {frames}", (case,))
+`;
+alter(red, apart);
+const server = await serve('--db', red);
 const chromium = await browser();
 
 /** @type {(path: string) => ReturnType<typeof openPage>} */
@@ -81,6 +94,21 @@ test('no_text_of_a_tile_is_over_another', async () => {
       }),
     );
     same(over, [], `tiles at ${width}`);
+    await closePage(page);
+  }
+});
+
+test('the_sentence_of_a_case_counts_the_rows_of_its_table', async () => {
+  for (const [name, rows] of /** @type {[string, number][]} */ ([
+    ['null_write.ob0?repeat=19', 4],
+    ['null_write.ob0', 1],
+  ])) {
+    const page = await open(`/runs/4/mismatches/${name}`);
+    const sentence = must(await page.locator('.sentence').textContent());
+    const counted = [...sentence.matchAll(/ in (\d+) (?:place|more)/g)].reduce((sum, [, n]) => sum + Number(n), 0);
+    same(counted, rows, `${name}: ${sentence}`);
+    await says(page, '.tools', rows === 1 ? '1 row differs' : `${rows} rows differ`, name);
+    same(await page.locator('tr.differs').count(), rows, `${name}: rows of the table`);
     await closePage(page);
   }
 });
