@@ -31,13 +31,13 @@ const SILENT = 'offset:rtl has, where the truth is silent';
 const ONE = `dump lacks a frame that ${SILENT}, in ntdll.dll (${STEP}_ALLOC_SMALL)`;
 const TWO = `dump lacks a frame that ran, in victims.exe (${STEP}_SET_FPREG)`;
 const red = seed('red.db', 3, 24, 480, 'red');
-// One finding whose alike rows do not follow each other, and another one between them.
+// Two findings that have four rows: three alike, and one after them.
 const apart = `
 case, = db.execute("SELECT max(id) FROM crash_case WHERE scenario = 'null_write' AND variant = 'ob0'").fetchone()
-frames = "stack_id = (SELECT id FROM stack WHERE case_id = ? AND claim = 1) AND row IN (1, 2, 6)"
-db.execute("INSERT INTO text (value) SELECT value || '; and 2 more frames in rows 4, 6' FROM text"
+frames = "stack_id = (SELECT id FROM stack WHERE case_id = ? AND claim = 1) AND row IN (1, 2, 3)"
+db.execute("INSERT INTO text (value) SELECT value || '; and 2 more frames' FROM text"
            " WHERE id = (SELECT evidence_text FROM finding WHERE case_id = ? AND position = 0)", (case,))
-db.execute("UPDATE finding SET row = position + 1 WHERE case_id = ?", (case,))
+db.execute("UPDATE finding SET row = 1 + 3 * position WHERE case_id = ?", (case,))
 db.execute("UPDATE finding SET evidence_text = last_insert_rowid() WHERE case_id = ? AND position = 0", (case,))
 db.execute(f"UPDATE stack_frame SET mark = 3 WHERE {frames}", (case,))
 `;
