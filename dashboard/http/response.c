@@ -124,7 +124,7 @@ static int send_answer(struct exchange *x, const struct head *h, const void *bod
 /* Compresses DATA into KEEP.  NULL: no memory. */
 static const char *gzip(const void *data, size_t bytes, struct arena *keep, size_t *out_bytes)
 {
-    enum { WINDOW = 15 + 16, LEVEL = 6, MEMORY = 8 };
+    enum { WINDOW = 15 + 16, LEVEL = 7, MEMORY = 8 };
     z_stream z = {0};
     if (deflateInit2(&z, LEVEL, Z_DEFLATED, WINDOW, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
         return NULL;

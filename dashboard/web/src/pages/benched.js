@@ -48,13 +48,12 @@ export const RatioSays = ({ ratio }) => (
     <p class="dim small">
       {ratio.origin === 'bench' ? (
         <>
-          Measured by <Link to={`/timing?run=${ratio.run}`}>run {ratio.run}</Link>, a bench of the same commit
-          on the same machine. The table is of the run itself.
+          Measured by <Link to={`/timing?run=${ratio.run}`}>run {ratio.run}</Link>, a bench of the same commit;
+          the table is of this run.
         </>
       ) : (
         <>
-          No bench of this commit on this machine is stored: these ratios are those of one process.{' '}
-          <Command>twinstack bench</Command> measures both ways in turn, in several, with a control.
+          No bench of this commit on this machine is stored. <Command>twinstack bench</Command> has a control.
         </>
       )}
     </p>

@@ -18,16 +18,17 @@ const ROWS = 200; // that the server gives at one time
 /** @type {(counts: number[]) => number} */
 const sum = (counts) => counts.reduce((all, n) => all + n, 0);
 
+/** @type {(counts: 'cases' | 'of', rows: Row[], at: number) => boolean} */
+const has = (counts, rows, at) => rows.some((row) => row[counts][at] > 0);
+
 /**
  * The columns of a matrix, by their places: builds that the problem is in, and then the others that ran one
  * of these scenarios.
  * @type {(rows: Row[], variants: string[]) => number[]} */
-function columnsOf(rows, variants) {
-  const all = variants.map((_, at) => at).filter((at) => rows.some((row) => row.of[at] > 0));
-  /** @type {(at: number) => boolean} */
-  const isHit = (at) => rows.some((row) => row.cases[at] > 0);
-  return [...all.filter(isHit), ...all.filter((at) => !isHit(at))];
-}
+const columnsOf = (rows, variants) =>
+  [...variants.keys()]
+    .filter((at) => has('of', rows, at))
+    .sort((a, b) => Number(has('cases', rows, b)) - Number(has('cases', rows, a)));
 
 /** @type {(run: number | string, problem: Problem, scenario: string, variant: string) => string} */
 const cellPath = (run, { key }, scenario, variant) =>

@@ -296,8 +296,7 @@ function Missing({ found }) {
     <>
       {idle.map((file) => (
         <p class="banner note" key={file.name}>
-          <Name text={file.name} /> ({file.what}) is of no module of these stacks, so it is not used: their
-          identities differ, or their names.{' '}
+          <Name text={file.name} /> ({file.what}) is of no module of these stacks, and not used.{' '}
           {file.identity && ['It states ', <code>{file.identity}</code>, '.']}
         </p>
       ))}
