@@ -136,6 +136,22 @@ class Shown(e2e.Case):
         self.assertFalse(grid())
         self.assertEqual(len(self.kept_of_runs()), 8 * (RUNS + 1))
 
+    def test_a_baseline_that_moves_leaves_what_says_nothing_of_it(self):
+        """Of an older run only grid and queue say what is new since the baseline; the rest is the same without it."""
+        self.run_twinstack("baseline", "set", "1", "--db", self.db)
+        addresses = [a for a in self.kept_of_runs() if re.search(r"(runs/|run=)2\b", a)]
+        of_baseline = [a for a in addresses if "grid" in a or "queue" in a]
+        alone = [a for a in addresses if a not in of_baseline]
+        self.assertEqual([len(alone), len(of_baseline)], [6, 2])
+        before = self.answers(alone)
+        self.mark()
+        self.sql("UPDATE baseline SET run_id = 3")
+        for address, text in self.answers(addresses).items():
+            with self.subTest(address):
+                self.assertEqual(MARK.encode() in text, address in alone)
+        self.sql("DELETE FROM shown")
+        self.assertEqual(self.answers(alone), before)
+
     def test_a_baseline_of_the_page(self):
         self.keep()
         self.mark()
