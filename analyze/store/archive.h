@@ -46,8 +46,8 @@ enum status store_find_run(struct store *store, const char *word, uint64_t *run_
                            struct fault *fault);
 
 /* The head of a run, with its tools and environment.  A run whose process was killed is
- * interrupted, here and in lists, though the database says `running` until the next run begins.
- * Fails: ERR_ABSENT. */
+ * interrupted, here and in lists, though the database says `running` until the next command that
+ * writes to it.  Fails: ERR_ABSENT. */
 enum status store_read_run(struct store *store, uint64_t run_id, struct arena *keep,
                            struct run_info *out, struct fault *fault);
 

@@ -35,7 +35,8 @@ enum status store_finish_run(struct store *store, uint64_t run_id, enum run_stat
 /* Continues an interrupted run (state RUN_RUNNING). Fails: ERR_USAGE it is complete. */
 enum status store_resume_run(struct store *store, uint64_t run_id, struct fault *fault);
 
-/* Runs that say `running` though their process is gone (it was killed) become interrupted. */
+/* Runs that say `running` though their process is gone (it was killed) become interrupted; not of a
+ * database that is only read. */
 enum status store_end_dead_runs(struct store *store, struct fault *fault);
 
 /* Sets verdict, reason and known_id of a case of a run that is still running: FLAKY and

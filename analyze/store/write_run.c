@@ -134,7 +134,7 @@ enum status store_resume_run(struct store *store, uint64_t run_id, struct fault 
 enum status store_end_dead_runs(struct store *store, struct fault *fault)
 {
     struct killed_runs killed;
-    if (store_find_killed_runs(store, &killed, fault) == ERR_NONE)
+    if (store->mode == STORE_WRITE && store_find_killed_runs(store, &killed, fault) == ERR_NONE)
         for (uint32_t i = 0; i < killed.count && fault->code == ERR_NONE; i++)
             (void)store_finish_run(store, killed.ids[i], RUN_INTERRUPTED, clock_wall_ns(), fault);
     return fault->code;

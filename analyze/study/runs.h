@@ -20,6 +20,10 @@ struct stored_run {
     uint32_t case_count;
 };
 
+/* Runs of STORE whose process was killed end as interrupted, so that their sums and texts can be
+ * written. What cannot be ended stays for the next time. */
+void study_end_killed_runs(struct store *store);
+
 /* Reads run WORD: an id, the start of a uuid or commit, a branch, "latest", "latest~N",
  * "baseline". Claims are without stacks. Fails also: ERR_USAGE. */
 enum status study_read_run(struct store *store, const char *word, struct arena *keep,

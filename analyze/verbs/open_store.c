@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "pages/shown.h"
+#include "study/runs.h"
 
 int stored_fault(const struct fault *fault, bool database)
 {
@@ -33,8 +34,10 @@ enum store_mode stored_to_change(const char *path)
 
 void stored_close(struct store *store)
 {
-    if (!process_interrupted())
+    if (!process_interrupted() && store != NULL) {
+        study_end_killed_runs(store);
         shown_write(store);
+    }
     store_close(store);
 }
 

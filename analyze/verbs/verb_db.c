@@ -10,6 +10,7 @@
 #include "pages/shown.h"
 #include "report/words.h"
 #include "study/merge.h"
+#include "study/runs.h"
 #include "verbs/common.h"
 #include "verbs/open_store.h"
 #include "verbs/verbs.h"
@@ -152,6 +153,7 @@ static int upgrade(const struct verb *self, void *options, const struct option_l
     (void)keep;
     if (stored_open(o->db, stored_to_change(o->db), &store, &code)) {
         (void)printf("%s has schema %d, the newest\n", o->db, STORE_SCHEMA_VERSION);
+        study_end_killed_runs(store);
         shown_write_all(store);
     }
     stored_close(store);

@@ -136,6 +136,19 @@ class Shown(e2e.Case):
         self.assertFalse(grid())
         self.assertEqual(len(self.kept_of_runs()), 8 * (RUNS + 1))
 
+    def test_a_killed_run_has_its_texts_after_the_next_command_that_writes(self):
+        self.keep()
+        self.sql("UPDATE run SET state = 'running', finished_ns = 0 WHERE id = 2")
+        with subprocess.Popen(["true"]) as gone:
+            gone.wait()
+        self.sql("INSERT OR REPLACE INTO run_note VALUES (2, 'process', 0, ?, '')", f"{gone.pid}@{socket.gethostname()}")
+        self.sql("DELETE FROM shown")
+        self.run_twinstack("report", "1", "--exit-zero", "--db", self.db)
+        self.assertEqual(self.sql("SELECT state FROM run WHERE id = 2"), [("running",)])  # which only reads
+        self.run_twinstack("baseline", "set", "1", "--db", self.db)
+        self.assertEqual(self.sql("SELECT state FROM run WHERE id = 2"), [("interrupted",)])
+        self.assertEqual(len([a for a in self.kept_of_runs() if re.search(r"(runs/|run=)2\b", a)]), 8)
+
     def test_a_baseline_that_moves_leaves_what_says_nothing_of_it(self):
         """Of an older run only grid and queue say what is new since the baseline; the rest is the same without it."""
         self.run_twinstack("baseline", "set", "1", "--db", self.db)
