@@ -270,11 +270,10 @@ static const char *scope_name(struct symbol_object *object, const struct dwarf_s
     if (known->scope == scope)
         return known->name;
     const char *name = dwarf_scope_name(scope);
-    *known = (struct scope_name){
-        scope,
-        name != NULL && name[0] != '\0'
-            ? readable_name(object, name, scope->language == LANGUAGE_ADA ? OF_ADA : OF_DWARF)
-            : NULL};
+    *known =
+        (struct scope_name){scope, name != NULL && name[0] != '\0'
+                                       ? readable_name(object, name, scope->ada ? OF_ADA : OF_DWARF)
+                                       : NULL};
     return known->name;
 }
 
@@ -299,7 +298,7 @@ static bool is_mangled_symbol(const struct symbol_object *object, const char *na
 }
 
 /* The readable name of the function around OFFSET: from DWARF, or from the symbol if DWARF has no
- * name or one without its enclosing scopes, which C does not have. *end is lowered to where that
+ * name or one without its enclosing scopes. *end is lowered to where that
  * changes. */
 static const char *function_name(struct symbol_object *object, const struct object_answer *answer,
                                  const struct dwarf_scope *function, uint32_t offset, uint64_t *end)
@@ -312,7 +311,7 @@ static const char *function_name(struct symbol_object *object, const struct obje
         symbol = symbol_at(object, object_symbols_of(object), offset, &from, end);
         return symbol_name(object, symbol);
     }
-    if (!is_mangled(name) && function->language != LANGUAGE_C) {
+    if (!is_mangled(name) && !function->is_linked_so) {
         const uint32_t start = function->start + answer->scope_shift;
         symbol = object_symbol_before(object_symbols_of(object), start);
         if (symbol != NULL && symbol->offset == start && is_mangled_symbol(object, symbol->name))

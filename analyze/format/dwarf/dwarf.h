@@ -28,19 +28,17 @@ struct dwarf_input {
 enum status dwarf_open(const struct dwarf_input *input, struct dwarf **out, struct fault *fault);
 void dwarf_close(struct dwarf *dwarf);
 
-/* As far as it matters for names: those of Ada look like those of C, and linkers see those of C as
- * they are. */
-enum dwarf_language { LANGUAGE_OTHER, LANGUAGE_ADA, LANGUAGE_C };
-
 /* A function, or a call that was inlined into another scope.  Lives until dwarf_close(). */
 struct dwarf_scope {
     const struct dwarf_scope *around; /* NULL: this is a function */
     struct dwarf_name *names;         /* see dwarf_scope_name() */
     const char *call_file;            /* where it was inlined; NULL: unknown */
     uint32_t call_line;
-    uint32_t start;               /* offset of its first range */
-    uint32_t number;              /* for the reader: AROUND's, counted from 1 */
-    enum dwarf_language language; /* of its unit */
+    uint32_t start;    /* offset of its first range */
+    uint32_t number;   /* for the reader: AROUND's, counted from 1 */
+    bool ada;          /* its unit is of Ada, whose names look like those of C */
+    bool is_linked_so; /* a function of C that other files see: if the linker's name were
+                        * another, compilers would state it */
 };
 
 /* The names of one entry or several. Which is used is known when it is asked for, since their texts

@@ -169,15 +169,13 @@ bool dwarf_value_number(struct dwarf_value value, bool big_endian, uint64_t *out
 static uint8_t attribute_name(uint64_t number)
 {
     static const uint8_t names[] = {
-        [0x01] = AT_SIBLING,       [0x03] = AT_NAME,
-        [0x10] = AT_STMT_LIST,     [0x11] = AT_LOW_PC,
-        [0x12] = AT_HIGH_PC,       [0x13] = AT_LANGUAGE,
-        [0x1b] = AT_COMP_DIR,      [0x31] = AT_ABSTRACT_ORIGIN,
-        [0x47] = AT_SPECIFICATION, [0x55] = AT_RANGES,
-        [0x58] = AT_CALL_FILE,     [0x59] = AT_CALL_LINE,
-        [0x6e] = AT_LINKAGE_NAME,  [0x72] = AT_STR_OFFSETS_BASE,
-        [0x73] = AT_ADDR_BASE,     [0x74] = AT_RNGLISTS_BASE,
-        [0x75] = AT_DWO_ID,        [0x76] = AT_DWO_NAME,
+        [0x01] = AT_SIBLING,       [0x03] = AT_NAME,          [0x3f] = AT_EXTERNAL,
+        [0x10] = AT_STMT_LIST,     [0x11] = AT_LOW_PC,        [0x12] = AT_HIGH_PC,
+        [0x13] = AT_LANGUAGE,      [0x1b] = AT_COMP_DIR,      [0x31] = AT_ABSTRACT_ORIGIN,
+        [0x47] = AT_SPECIFICATION, [0x55] = AT_RANGES,        [0x58] = AT_CALL_FILE,
+        [0x59] = AT_CALL_LINE,     [0x6e] = AT_LINKAGE_NAME,  [0x72] = AT_STR_OFFSETS_BASE,
+        [0x73] = AT_ADDR_BASE,     [0x74] = AT_RNGLISTS_BASE, [0x75] = AT_DWO_ID,
+        [0x76] = AT_DWO_NAME,
     };
     static const struct {
         uint16_t number;

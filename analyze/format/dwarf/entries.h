@@ -51,6 +51,7 @@ enum dwarf_attribute_name {
     AT_DWO_ID,
     AT_DWO_NAME,
     AT_RANGES_BASE, /* of split DWARF 4 */
+    AT_EXTERNAL,
     AT_COUNT,
 };
 

@@ -55,8 +55,8 @@ struct dwarf_context {
     struct dwarf_extent extent; /* of the unit, as its first entry states it */
     uint16_t tag;
     bool bases_read; /* and these two */
-    enum dwarf_language language;
-    bool damaged; /* something that was asked of the unit is unreadable */
+    bool ada, c;     /* its language */
+    bool damaged;    /* something that was asked of the unit is unreadable */
 };
 
 /* Sections that belong together: those of a file, of a .dwo file, of a unit of a package. */

@@ -151,6 +151,14 @@ static void add_range(void *context, uint64_t low_va, uint64_t high_va)
     reader->first = false;
 }
 
+static bool is_external(const struct dwarf_entry *entry)
+{
+    if (!entry_has(entry, AT_EXTERNAL))
+        return false;
+    const struct dwarf_value flag = entry->values[AT_EXTERNAL];
+    return flag.bytes == 0 || flag.at[0] != 0;
+}
+
 /* Adds ENTRY as a scope if it is an inlined call or a function that has code. Returns the number +
  * 1 of the scope that contains its child entries. ENTRY is then lost. */
 static uint32_t take_entry(struct reader *reader, struct dwarf_entry *entry, uint32_t around)
@@ -165,9 +173,8 @@ static uint32_t take_entry(struct reader *reader, struct dwarf_entry *entry, uin
         return around;
     struct dwarf_scope *scope = &reader->scopes[reader->scope_count];
     *scope = (struct dwarf_scope){.number = is_function ? 0 : around,
-                                  .language = context->language != LANGUAGE_OTHER
-                                                  ? context->language
-                                                  : reader->unit->skeleton->language};
+                                  .ada = context->ada || reader->unit->skeleton->ada,
+                                  .is_linked_so = context->c && is_external(entry)};
     const uint32_t before = reader->range_count;
     reader->first = true;
     (void)dwarf_ranges(context, entry, add_range, reader);

@@ -144,13 +144,15 @@ bool dwarf_reference(struct dwarf_context *context, const struct dwarf_entry *en
     return good;
 }
 
-/* Ada 83 and 95; C89, C, C99, C11 and C17. Source: DWARF 5, 7.12. */
-static enum dwarf_language language_of(uint64_t number)
+/* Source: DWARF 5, 7.12. */
+static void read_language(struct dwarf_context *context, uint64_t number)
 {
-    static const uint8_t known[] = {
-        [0x01] = LANGUAGE_C,   [0x02] = LANGUAGE_C, [0x03] = LANGUAGE_ADA, [0x0c] = LANGUAGE_C,
-        [0x0d] = LANGUAGE_ADA, [0x1d] = LANGUAGE_C, [0x2c] = LANGUAGE_C};
-    return number < sizeof known ? (enum dwarf_language)known[number] : LANGUAGE_OTHER;
+    static const uint64_t ada = UINT64_C(1) << 0x03 | UINT64_C(1) << 0x0d,    /* Ada83, Ada95 */
+        c = UINT64_C(1) << 0x01 | UINT64_C(1) << 0x02 | UINT64_C(1) << 0x0c | /* C89, C, C99 */
+            UINT64_C(1) << 0x1d | UINT64_C(1) << 0x2c;                        /* C11, C17 */
+
+    context->ada = number < 64 && (ada >> number & 1) != 0;
+    context->c = number < 64 && (c >> number & 1) != 0;
 }
 
 /* Sets the bases that the first entry states. */
@@ -175,7 +177,7 @@ static void read_bases(struct dwarf_context *context, const struct dwarf_entry *
         context->dwo_id = number;
     (void)dwarf_address(context, root, AT_LOW_PC, &context->base_va);
     if (dwarf_number(context, root, AT_LANGUAGE, &number))
-        context->language = language_of(number);
+        read_language(context, number);
 }
 
 /* What ENTRY states of its code. */
