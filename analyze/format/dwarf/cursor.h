@@ -32,20 +32,6 @@ static inline uint64_t cursor_left(const struct dwarf_cursor *c)
     return (uint64_t)(c->end - c->at);
 }
 
-/* A number of BYTES bytes (at most 8) in memory that is known to be long enough. */
-static inline uint64_t load_number(const uint8_t *at, uint32_t bytes, bool big_endian)
-{
-    uint64_t value = 0;
-
-    if (!big_endian && bytes == 4)
-        return load_u32(at);
-    if (!big_endian && bytes == 8)
-        return load_u64(at);
-    for (uint32_t i = 0; i < bytes; i++)
-        value = value << 8 | at[big_endian ? i : bytes - 1 - i];
-    return value;
-}
-
 static inline uint64_t cursor_fixed(struct dwarf_cursor *c, uint32_t bytes)
 {
     if (c->failed || cursor_left(c) < bytes) {

@@ -31,18 +31,6 @@ enum {
     PAGE = 4096,
 };
 
-uint64_t elf_number(const struct elf *elf, const uint8_t *at, uint32_t bytes)
-{
-    uint64_t value = 0;
-    if (!elf->big_endian && bytes == 8)
-        return load_u64(at);
-    if (!elf->big_endian && bytes == 4)
-        return load_u32(at);
-    for (uint32_t i = 0; i < bytes; i++)
-        value = value << 8 | at[elf->big_endian ? i : bytes - 1 - i];
-    return value;
-}
-
 const uint8_t *elf_at(const struct elf *elf, uint64_t foff, uint64_t bytes)
 {
     return foff <= elf->bytes && bytes <= elf->bytes - foff ? elf->data + foff : NULL;

@@ -7,7 +7,10 @@
 enum { SECTION_NO_BYTES = 8 }; /* SHT_NOBITS */
 
 /* A number in the file's byte order. */
-uint64_t elf_number(const struct elf *elf, const uint8_t *at, uint32_t bytes);
+static inline uint64_t elf_number(const struct elf *elf, const uint8_t *at, uint32_t bytes)
+{
+    return load_number(at, bytes, elf->big_endian);
+}
 
 /* BYTES bytes of the file; NULL when the file is too short. */
 const uint8_t *elf_at(const struct elf *elf, uint64_t foff, uint64_t bytes);

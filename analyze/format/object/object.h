@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/fault.h"
 #include "base/files.h"
 
@@ -49,6 +50,20 @@ struct object_debug {
     uint8_t address_bytes;
     bool big_endian;
 };
+
+/* A number of BYTES bytes (at most 8) in memory that is known to be long enough. */
+static inline uint64_t load_number(const uint8_t *at, uint32_t bytes, bool big_endian)
+{
+    uint64_t value = 0;
+
+    if (!big_endian && bytes == 4)
+        return load_u32(at);
+    if (!big_endian && bytes == 8)
+        return load_u64(at);
+    for (uint32_t i = 0; i < bytes; i++)
+        value = value << 8 | at[big_endian ? i : bytes - 1 - i];
+    return value;
+}
 
 /* Where the section of that name belongs in DEBUG: ".debug_info", ".zdebug_info", "__debug_info",
  * ".debug_info.dwo". NULL: not a section that is read. */
