@@ -23,7 +23,8 @@ struct dwarf_input {
     uint32_t split_count;
 };
 
-/* Opening reads only the ranges of every unit. A unit's functions and lines are read on the first
+/* Opening reads only the ranges of every unit, and where .debug_aranges can answer the first
+ * lookup, not even these before the second. A unit's functions and lines are read on the first
  * lookup in it, and kept. Fails: ERR_ABSENT no DWARF; ERR_MALFORMED; ERR_LIMIT; ERR_MEMORY. */
 enum status dwarf_open(const struct dwarf_input *input, struct dwarf **out, struct fault *fault);
 void dwarf_close(struct dwarf *dwarf);
