@@ -28,9 +28,9 @@ PEAK_OF = e2e.BUILD / "tests/peak_of"
 RUN = "1"  # the only one of each database
 REPORTS = ((LISTED, "report", "--junit"), (LISTED, "report", "--ctrf"), (LISTED, "gate"), (LISTED, "gate", "--min-capture", "10%"),
            (DEVIATING, "report", "--openmetrics"), (DEVIATING, "report", "--text"), (DEVIATING, "report", "--md"),
-           (PAGES, "report", "--html"), (DEVIATING, "report", "--json"), (LISTED, "report", "--folded"),
+           (PAGES, "report", "--html"), (DEVIATING, "report", "--json", "-o"), (LISTED, "report", "--folded"),
            (DEVIATING, "report", "--badge"), (LISTED, "report", "--speedscope"), (DEVIATING, "report", "--details"))
-TO_A_FILE = {"--junit", "--ctrf", "--openmetrics", "--md", "--html", "--json", "--folded", "--badge", "--speedscope"}
+TO_A_FILE = {"--junit", "--ctrf", "--openmetrics", "--md", "--html", "-o", "--folded", "--badge", "--speedscope"}
 # On disk, in memory where there is room: a few dozen MB.
 PLACE = "/dev/shm" if os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > 1 << 30 else None
 
