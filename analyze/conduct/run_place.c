@@ -144,21 +144,18 @@ static const char *out_of(const char *folder, struct arena *keep)
 enum status run_take_up(struct run_session *s, const struct run_info *now,
                         struct diff_fact *changed)
 {
-    struct case_query query = {.run_id = s->info.id, .limit = STORE_PAGE_MAX};
-    struct case_page page;
+    const struct case_query query = {.run_id = s->info.id};
+    struct run_case *stored = NULL;
+    uint32_t count = 0;
 
-    if (demand_same(s, now, changed) != ERR_NONE || run_choose_folder(s) != ERR_NONE)
+    if (demand_same(s, now, changed) != ERR_NONE || run_choose_folder(s) != ERR_NONE ||
+        store_list_all_cases(s->store, &query, s->keep, &stored, &count, &s->fault) != ERR_NONE)
         return s->fault.code;
-    do {
-        if (store_list_cases(s->store, &query, s->keep, &page, &s->fault) != ERR_NONE)
-            return s->fault.code;
-        for (uint32_t i = 0; i < page.count && s->stored_count < s->case_count; i++) {
-            s->cases[s->stored_count++] = page.cases[i];
-            if (page.cases[i].folder != NULL)
-                s->collect.out_folder = out_of(page.cases[i].folder, s->keep);
-        }
-        query.after = page.next;
-    } while (query.after != 0);
+    for (uint32_t i = 0; i < count && s->stored_count < s->case_count; i++) {
+        s->cases[s->stored_count++] = stored[i];
+        if (stored[i].folder != NULL)
+            s->collect.out_folder = out_of(stored[i].folder, s->keep);
+    }
     return store_resume_run(s->store, s->info.id, &s->fault);
 }
 

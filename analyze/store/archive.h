@@ -58,6 +58,10 @@ enum status store_list_runs(struct store *store, const struct run_query *query, 
 
 enum status store_list_cases(struct store *store, const struct case_query *query,
                              struct arena *keep, struct case_page *out, struct fault *fault);
+/* All cases of QUERY, of all pages; its limit and texts do not count. */
+enum status store_list_all_cases(struct store *store, const struct case_query *query,
+                                 struct arena *keep, struct run_case **cases, uint32_t *count,
+                                 struct fault *fault);
 
 /* Finds a case of a run by its name and repeat. Fails: ERR_ABSENT. */
 enum status store_find_case(struct store *store, uint64_t run_id, const char *scenario,

@@ -203,6 +203,32 @@ enum status store_list_cases(struct store *store, const struct case_query *query
     return query_end(&count);
 }
 
+enum status store_list_all_cases(struct store *store, const struct case_query *query,
+                                 struct arena *keep, struct run_case **cases, uint32_t *count,
+                                 struct fault *fault)
+{
+    struct text_pool texts;
+    struct case_query now = *query;
+    uint32_t room = 0;
+    text_pool_init(&texts, keep);
+    now.limit = STORE_PAGE_MAX;
+    now.texts = &texts;
+    *cases = NULL;
+    *count = 0;
+    do {
+        struct case_page page;
+        if (store_list_cases(store, &now, keep, &page, fault) != ERR_NONE)
+            return fault->code;
+        const uint64_t wanted = (uint64_t)*count + page.count;
+        if (!ARENA_ROOM(keep, *cases, room, wanted > page.total ? wanted : page.total + 1))
+            return fault_no_memory(fault, "cases of a run");
+        memcpy(*cases + *count, page.cases, page.count * sizeof **cases);
+        *count += page.count;
+        now.after = page.next;
+    } while (now.after != 0);
+    return ERR_NONE;
+}
+
 /* ---- one case whole ------------------------------------------------------------------- */
 
 /* An id that is too long is none. */

@@ -14,33 +14,6 @@ void study_end_killed_runs(struct store *store)
     (void)store_end_dead_runs(store, &ignored);
 }
 
-static enum status read_cases(struct store *store, struct arena *keep, struct stored_run *out,
-                              struct fault *fault)
-{
-    struct text_pool texts;
-    struct case_query query = {.run_id = out->info.id, .limit = STORE_PAGE_MAX, .texts = &texts};
-    uint64_t room = 0;
-    text_pool_init(&texts, keep);
-    do {
-        struct case_page page;
-        if (store_list_cases(store, &query, keep, &page, fault) != ERR_NONE)
-            return fault->code;
-        if (out->cases == NULL) {
-            room = page.total;
-            out->cases = ARENA_ARRAY(keep, (size_t)room + 1, struct run_case);
-        }
-        if (out->cases == NULL)
-            return fault_no_memory(fault, "cases of a run");
-        for (uint32_t i = 0; i < page.count; i++) {
-            if (out->case_count == room) /* a run that is being written: the rest comes later */
-                return ERR_NONE;
-            out->cases[out->case_count++] = page.cases[i];
-        }
-        query.after = page.next;
-    } while (query.after != 0);
-    return ERR_NONE;
-}
-
 enum status study_read_run(struct store *store, const char *word, struct arena *keep,
                            struct stored_run *out, struct fault *fault)
 {
@@ -49,7 +22,8 @@ enum status study_read_run(struct store *store, const char *word, struct arena *
     if (store_find_run(store, word, &id, fault) != ERR_NONE ||
         store_read_run(store, id, keep, &out->info, fault) != ERR_NONE)
         return fault->code;
-    if (read_cases(store, keep, out, fault) == ERR_NONE)
+    const struct case_query query = {.run_id = id};
+    if (store_list_all_cases(store, &query, keep, &out->cases, &out->case_count, fault) == ERR_NONE)
         run_cases_sort(out->cases, out->case_count);
     return fault->code;
 }

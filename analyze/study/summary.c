@@ -357,33 +357,14 @@ static enum status each_of_scenario(const struct run_figures *figures, const cha
                                     grid_rows_fn *each, void *context, bool *more,
                                     struct fault *fault)
 {
-    struct case_query query = {
-        .run_id = figures->run->id, .scenario = scenario, .limit = STORE_PAGE_MAX};
+    const struct case_query query = {.run_id = figures->run->id, .scenario = scenario};
     struct run_figures part = {
         .run = figures->run, .builds = figures->builds, .build_count = figures->build_count};
     struct run_case *cases = NULL;
-    struct text_pool texts;
     struct grid_rows rows;
     struct arena keep;
-    uint32_t room = 0;
     arena_init(&keep, 0);
-    text_pool_init(&texts, &keep);
-    query.texts = &texts;
-    do {
-        struct case_page page;
-        if (store_list_cases(figures->store, &query, &keep, &page, fault) != ERR_NONE)
-            break;
-        struct run_case *grown = arena_reserve(
-            &keep, cases, &room, (uint64_t)part.case_count + page.count + 1, sizeof *cases);
-        if (grown == NULL) {
-            (void)fault_no_memory(fault, "rows of the grid");
-            break;
-        }
-        cases = grown;
-        memcpy(&cases[part.case_count], page.cases, page.count * sizeof *cases);
-        part.case_count += page.count;
-        query.after = page.next;
-    } while (query.after != 0);
+    (void)store_list_all_cases(figures->store, &query, &keep, &cases, &part.case_count, fault);
     part.cases = cases;
     if (fault->code == ERR_NONE) {
         run_cases_sort(cases, part.case_count);
