@@ -219,3 +219,57 @@ TEST(a_table_that_units_share_is_read_so_often_only)
     free(table);
     free(m);
 }
+
+/* Several rows at one address, the first of the table among them, and a gap between sequences. */
+TEST(every_line_of_an_address_is_listed)
+{
+    static const struct {
+        const char *name;
+        uint32_t offset, max, count, lines[3];
+    } rows[] = {
+        {"the first rows", 0, 8, 2, {3, 5}},
+        {"after them, before the next", 0xf, 8, 2, {3, 5}},
+        {"three at one address", 0x10, 8, 3, {6, 8, 9}},
+        {"the first of them alone", 0x10, 1, 1, {6}},
+        {"one row", 0x20, 8, 1, {10}},
+        {"after the end of a sequence", 0x30, 8, 0, {0}},
+        {"the first of the next sequence", 0x40, 8, 1, {4}},
+        {"its end", 0x50, 8, 0, {0}},
+    };
+    struct part *table = calloc(1, sizeof *table);
+    struct made *m = calloc(1, sizeof *m);
+    struct fault fault = FAULT_INIT;
+    struct dwarf *dwarf = NULL;
+    size_t head_at;
+    REQUIRE(table != NULL && m != NULL);
+    m->version = 4;
+    m->address_bytes = 8;
+    add_unit(m, 0);
+    start_table(table, 4, &head_at);
+    put_folders_4(table);
+    end_head(table, head_at);
+    put_row(table, 0, 1, 2); /* lines count from 1 */
+    put_row(table, 0, 1, 2);
+    put_row(table, 0x10, 1, 1);
+    put_row(table, 0x10, 1, 2);
+    put_row(table, 0x10, 1, 1);
+    put_row(table, 0x20, 1, 1);
+    put_end(table, 0x30);
+    put_row(table, 0x40, 1, 3);
+    put_end(table, 0x50);
+    end_table(table);
+    struct object_debug debug = sections_of(m);
+    debug.own[DEBUG_LINE] = (struct object_bytes){table->data, table->bytes};
+    const struct dwarf_input input = {.debug = &debug};
+    REQUIRE(dwarf_open(&input, &dwarf, &fault) == ERR_NONE);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        uint32_t got[8] = {0};
+        test_row(rows[i].name);
+        CHECK_EQ(dwarf_lines(dwarf, rows[i].offset, got, rows[i].max), rows[i].count);
+        for (uint32_t k = 0; k < rows[i].count; k++)
+            CHECK_EQ(got[k], rows[i].lines[k]);
+    }
+    dwarf_close(dwarf);
+    free(table);
+    free(m);
+}

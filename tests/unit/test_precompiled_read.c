@@ -1,5 +1,5 @@
 /* Numbers, signatures and debug information of ReadyToRun code, byte by byte, as the runtime's
- * readytorun-format.md lays them out; types as ECMA-335, II.23.1.16, numbers them. */
+ * document of that format lays them out; types as ECMA-335, II.23.1.16, numbers them. */
 #include <string.h>
 
 #include "base/array.h"
