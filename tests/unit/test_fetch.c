@@ -190,6 +190,86 @@ TEST(each_chain_has_a_cache)
     fetch_close(fetch);
 }
 
+/* RFC 3986, 2.1 to 2.3 and 3.3: what a segment of a path may have stays as it is. */
+TEST(a_key_is_asked_for_as_a_url_spells_it)
+{
+    static const struct {
+        const char *name, *asked;
+    } rows[] = {
+        {"azAZ09", "azAZ09"},
+        {"-._~!$'()*,;:@&=", "-._~!$'()*,;:@&="},
+        {"a b+c", "a%20b%2Bc"},
+        {"a%20b", "a%2520b"},
+        {"`{[^]}", "%60%7B%5B%5E%5D%7D"},
+        {"\xc3\xa4\xff", "%C3%A4%FF"},
+        {"a#b?c\"<>|", "a%23b%3Fc%22%3C%3E%7C"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct file_route routes[ROUTES_MAX] = {{rows[i].asked, GOOD}};
+        struct asking a = {.server = {.routes = routes}};
+        char want[64];
+        test_row(rows[i].asked);
+        begin(&a, (struct fetch_options){0});
+        struct fetch_file file = the_file();
+        (void)snprintf(file.keys[0].path, sizeof file.keys[0].path, "%s", rows[i].name);
+        fetch_files(a.fetch, &file, 1);
+        CHECK_EQ(file.result, FETCH_LOADED);
+        (void)snprintf(want, sizeof want, "14 bytes from %s/%s", a.server.url, rows[i].asked);
+        CHECK_STR(file.text, want);
+        (void)snprintf(want, sizeof want, "%s ", rows[i].asked);
+        CHECK_STR(end(&a), want);
+    }
+}
+
+TEST(a_file_has_at_most_the_bytes_of_the_limit)
+{
+    static const struct file_route routes[ROUTES_MAX] = {{KEY, GOOD}};
+    static const struct {
+        const char *name;
+        uint64_t bytes;
+        enum fetch_result want;
+        const char *says;
+    } rows[] = {{"all of them", sizeof GOOD - 1, FETCH_LOADED, " bytes from http:"},
+                {"one less", sizeof GOOD - 2, FETCH_REFUSED, "larger than the limit"}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct asking a = {.server = {.routes = routes}};
+        test_row(rows[i].name);
+        begin(&a, (struct fetch_options){.limit_bytes = rows[i].bytes});
+        struct fetch_file file = the_file();
+        fetch_files(a.fetch, &file, 1);
+        CHECK_EQ(file.result, rows[i].want);
+        CHECK_HAS(file.text, rows[i].says);
+        CHECK_STR(end(&a), KEY " ");
+    }
+}
+
+/* It is kept beside the cache, with a note of where it came from. */
+TEST(a_wrong_file_is_kept_with_a_note)
+{
+    static const struct file_route routes[ROUTES_MAX] = {{KEY, "wrong"}};
+    struct asking a = {.server = {.routes = routes}};
+    char note[700], want[400], text[400];
+    size_t bytes;
+    begin(&a, (struct fetch_options){0});
+    struct fetch_file file = the_file();
+    fetch_files(a.fetch, &file, 1);
+    (void)snprintf(want, sizeof want,
+                   "wrong file from %s/" KEY ": it is of another build; kept as ", a.server.url);
+    CHECK_HAS(file.text, want);
+    CHECK_HAS(file.path, "/.twinstack/wrong/");
+    CHECK_HAS(file.path, "-app.pdb");
+    CHECK(path_is_file(file.path));
+    const char *end_of = strstr(file.path, "-app.pdb");
+    REQUIRE(end_of != NULL);
+    (void)snprintf(note, sizeof note, "%.*s.txt", (int)(end_of - file.path), file.path);
+    const uint8_t *data = test_read(note, &bytes);
+    (void)snprintf(text, sizeof text, "%.*s", (int)bytes, (const char *)data);
+    (void)snprintf(want, sizeof want, "%s/" KEY "\nfor " KEY "\nit is of another build\n",
+                   a.server.url);
+    CHECK_STR(text, want);
+    (void)end(&a);
+}
+
 #define FIFTY "01234567890123456789012345678901234567890123456789"
 
 TEST(names_that_lead_elsewhere_are_no_keys)
