@@ -4,6 +4,7 @@
 
 #include "store_fixture.h"
 #include "study/bench.h"
+#include "study/clusters.h"
 #include "study/run_difference.h"
 
 /* ---- limits ----------------------------------------------------------------------------- */
@@ -374,4 +375,47 @@ TEST(what_the_later_run_was_not_asked_for_is_not_gone)
     CHECK_STR(verdicts.facts[0].name, "platform");
     CHECK_EQ(verdicts.row_count, 0);
     store_tear_down(&f);
+}
+
+/* model/difference.h: the numbers of two runs are of two databases if just one of them is here. */
+TEST(a_good_run_is_of_the_same_database_or_of_another)
+{
+    static const struct {
+        const char *name;
+        bool good_here, failing_here, elsewhere;
+    } rows[] = {
+        {"both are here", true, true, false},
+        {"the good one is elsewhere", false, true, true},
+        {"the failing one is elsewhere", true, false, true},
+        {"both are elsewhere", false, false, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct store_fixture f;
+        struct run_info runs[2];
+        struct failures found = {0};
+        store_set_up(&f);
+        test_row(rows[i].name);
+        for (int k = 0; k < 2; k++) {
+            const uint64_t id = put_run(&f, &(struct made){"linux", 1, 1, 1});
+            REQUIRE(store_read_run(f.store, id, &f.keep, &runs[k], &f.fault) == ERR_NONE);
+            runs[k].commit = k == 0 ? "good" : "bad";
+            if (k == 0 ? !rows[i].good_here : !rows[i].failing_here)
+                runs[k].uuid = "0123456789abcdef0123456789abcdef";
+        }
+        const struct diff_case before = {
+            .scenario = "gone", .variant = "ob2", .verdict = VERDICT_PASS};
+        const struct diff_case now = {
+            .scenario = "gone", .variant = "ob2", .verdict = VERDICT_FAIL, .reason = "r"};
+        struct diff_row row = {DIFF_NEW, &before, &now, true};
+        const struct run_diff diff = {.rows = &row, .row_count = 1};
+        REQUIRE(clusters_make(f.store, &runs[0], &runs[1], &diff, &f.keep, &found, &f.fault) ==
+                ERR_NONE);
+        REQUIRE(found.count == 1);
+        CHECK_EQ(found.rows[0].since.good_run, runs[0].id);
+        CHECK_EQ(found.rows[0].since.failing_run, runs[1].id);
+        CHECK_STR(found.rows[0].since.good_commit, "good");
+        CHECK_STR(found.rows[0].since.failing_commit, "bad");
+        CHECK_EQ(found.rows[0].since.good_elsewhere, rows[i].elsewhere);
+        store_tear_down(&f);
+    }
 }
