@@ -84,12 +84,16 @@ class Paper {
   }
 }
 
+/** The elements that a page has from its file, by id; to be filled before parts().
+ * @type {Record<string, {textContent: string}>} */
+export const carried = {};
+
 /** The document and the window of a page at http://twinstack.example/runs. */
 function lay() {
   const document = Object.assign(new Paper('document'), {
     createElementNS: (/** @type {string} */ _, /** @type {string} */ name) => new Paper(name),
     createTextNode: (/** @type {string} */ data) => new Paper(null, data),
-    getElementById: () => null,
+    getElementById: (/** @type {string} */ id) => carried[id] ?? null,
     querySelector: () => null,
     currentScript: { src: 'http://twinstack.example/assets/main.js' },
   });
