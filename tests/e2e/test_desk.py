@@ -183,6 +183,9 @@ class Desk(e2e.Case):
         second = json.loads(body)["data"]["added"]
         self.assertIn(f"cause: dump={problem['cause']}", second.splitlines())
         self.assertEqual(self.known.read_text(encoding="utf-8"), KNOWN_HEAD + added + second)
+        listed = json.loads(self.ask("GET", "/api/v1/known?run=1")[2])["data"]
+        ids = [line[1:-1] for line in (added + second).splitlines() if line.startswith("[")]
+        self.assertEqual([item["id"] for item in listed["items"]], ids)
         self.refused(self.ask("DELETE", "/api/v1/known/none"), 404)
         status, _, body = self.ask("DELETE", f"/api/v1/known/{CASE}")
         self.assertEqual((status, json.loads(body)["data"]), (200, {"removed": CASE}))
