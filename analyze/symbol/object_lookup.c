@@ -13,15 +13,40 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* A row of the function table of x64 and arm64 images: 12 bytes {begin, end, unwind} on x64; arm64
- * does not state ends. */
-enum { FUNCTION_ROW_BYTES = 12 };
+/* Bytes of a row of the function table: {begin, end, unwind} on x64, {begin, unwind} on arm64; 0:
+ * other processors, whose rows are not read. */
+static uint32_t row_bytes(const struct pe *pe)
+{
+    switch (pe->machine) {
+    case PE_MACHINE_X64:
+        return 12;
+    case PE_MACHINE_ARM64:
+        return 8;
+    default:
+        return 0;
+    }
+}
 
 static const uint8_t *function_table(const struct pe *pe, uint32_t *rows)
 {
     const struct pe_directory *table = &pe->directories[PE_DIR_EXCEPTION];
-    *rows = pe->machine == PE_MACHINE_X64 ? table->bytes / FUNCTION_ROW_BYTES : 0;
-    return *rows > 0 ? pe_at(pe, table->rva, *rows * FUNCTION_ROW_BYTES) : NULL;
+    const uint32_t bytes = row_bytes(pe);
+    *rows = bytes != 0 ? table->bytes / bytes : 0;
+    return *rows > 0 ? pe_at(pe, table->rva, *rows * bytes) : NULL;
+}
+
+/* Where the function of ROW ends. On arm64 its unwind data has the number of instructions: packed
+ * in 11 bits of the row, or in 18 bits of what the row leads to.
+ * Source: https://learn.microsoft.com/cpp/build/arm64-exception-handling */
+static uint64_t function_end(const struct pe *pe, const uint8_t *row)
+{
+    const uint32_t word = load_u32(row + 4);
+    if (pe->machine == PE_MACHINE_X64)
+        return word;
+    if ((word & 3) != 0)
+        return (uint64_t)load_u32(row) + (word >> 2 & 0x7ff) * 4;
+    const uint8_t *data = pe_at(pe, word, 4);
+    return data != NULL ? (uint64_t)load_u32(row) + (load_u32(data) & 0x3ffff) * 4 : NO_END;
 }
 
 /* A table that is not in order gives answers that depend on where one starts to search. */
@@ -37,9 +62,9 @@ void object_count_functions(struct symbol_object *object)
                           !pe_section_of_rva(pe, pe->directories[PE_DIR_EXCEPTION].rva, &section) ||
                           section.raw_bytes > 0;
     }
+    const size_t bytes = at != NULL ? row_bytes(&object->image.as.pe) : 0;
     for (uint32_t i = 1; at != NULL && i < rows; i++)
-        if (load_u32(at + (size_t)i * FUNCTION_ROW_BYTES) <
-            load_u32(at + (size_t)(i - 1) * FUNCTION_ROW_BYTES))
+        if (load_u32(at + i * bytes) < load_u32(at + (i - 1) * bytes))
             return;
     object->function_rows = at != NULL ? rows : 0;
 }
@@ -49,26 +74,29 @@ static uint32_t function_start(const struct symbol_object *object, uint32_t rva,
 {
     uint32_t low = 0, rows;
     uint32_t high = object->function_rows;
-    const uint8_t *at = high > 0 ? function_table(&object->image.as.pe, &rows) : NULL;
+    const struct pe *pe = &object->image.as.pe; /* if there are rows */
+    const uint8_t *at = high > 0 ? function_table(pe, &rows) : NULL;
+    const size_t bytes = at != NULL ? row_bytes(pe) : 0;
     const uint32_t count = high;
 
     if (at == NULL)
         return 0;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (load_u32(at + (size_t)middle * FUNCTION_ROW_BYTES) <= rva)
+        if (load_u32(at + middle * bytes) <= rva)
             low = middle + 1;
         else
             high = middle;
     }
     if (low < count)
-        *end = least(*end, load_u32(at + (size_t)low * FUNCTION_ROW_BYTES));
+        *end = least(*end, load_u32(at + low * bytes));
     if (low == 0)
         return 0;
-    const uint8_t *row = at + (size_t)(low - 1) * FUNCTION_ROW_BYTES;
-    if (load_u32(row + 4) <= rva)
+    const uint8_t *row = at + (low - 1) * bytes;
+    const uint64_t row_end = function_end(pe, row);
+    if (row_end <= rva)
         return 0;
-    *end = least(*end, load_u32(row + 4));
+    *end = least(*end, row_end);
     return load_u32(row);
 }
 

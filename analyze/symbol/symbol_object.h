@@ -53,8 +53,8 @@ struct symbol_object {
     bool damaged;     /* of the image: sections of DWARF or the tables of symbols are unreadable */
     uint32_t *starts; /* of functions, sorted: Mach-O */
     uint32_t start_count;
-    uint32_t
-        function_rows; /* of x64 images: rows of the function table; 0: none, or not in order */
+    uint32_t function_rows; /* of x64 and arm64 images: rows of the function table; 0: none, or not
+                               in order */
     struct readable_name *readable; /* owned */
     uint32_t readable_count, readable_room;
     struct slots by_linker; /* of them, by the address of the linker's name */

@@ -14,12 +14,13 @@ import e2e  # noqa: E402
 
 class Built(e2e.Case):
     def build(self, *argv):
-        """Runs a compiler; skips the test if it is missing, or cannot make this."""
+        """What a compiler prints; skips the test if it is missing, or cannot make this."""
         if shutil.which(argv[0]) is None:
             self.skipTest(f"no {argv[0]}")
         done = subprocess.run([str(word) for word in argv], cwd=self.folder, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             self.skipTest(f"{argv[0]} cannot: {done.stderr[-200:]}")
+        return done.stdout
 
     def symbols(self, image):
         out = subprocess.run(["nm", self.folder / image], capture_output=True, text=True, check=True).stdout
@@ -252,6 +253,25 @@ class DebugFiles(Built):
         done = e2e.twinstack("resolve", "--pdb", "own.exe=/bin/true", stdin="own.exe!0x1000\n")
         self.assertEqual(done.returncode, 3)
         self.assertIn("--symbols FILE", done.stderr)
+
+
+class Exports(Built):
+    def test_a_function_after_an_exported_one_has_not_its_name(self):
+        """`.pdata` says where functions begin: on x64, and on arm64, packed (the first) or in .xdata (with more registers)."""
+        (self.folder / "s.c").write_text("static __attribute__((noinline)) int hidden(volatile int *p) { return *p * 3; }\n"
+                                         "static __attribute__((noinline)) int more(volatile int *p) { return hidden(p) + hidden(p + 1); }\n"
+                                         "__attribute__((dllexport, noinline)) int shown(volatile int *p) { volatile int b[600]; b[*p] = *p; return more(p) + b[3]; }\n")
+        for target in ("x86_64", "aarch64"):
+            self.build("clang-19", f"--target={target}-pc-windows-msvc", "-O1", "-fno-stack-protector", "-c", "s.c", "-o", "s.obj")
+            self.build("lld-link-19", "/dll", "/noentry", "/nodefaultlib", "/out:s.dll", "s.obj")
+            starts = [int(at, 16) & 0xffff for at in re.findall(r"(?:StartAddress: \(|Function: )(0x[0-9A-F]+)", self.build("llvm-readobj-19", "--unwind", "s.dll"))]
+            exported = int(re.search(r"Name: shown\s+RVA: (0x[0-9A-F]+)", self.build("llvm-readobj-19", "--coff-exports", "s.dll"))[1], 16)
+            self.assertEqual(starts[0], exported)
+            self.assertGreater(len(starts), 1)
+            text = "".join(f"s.dll!{start + 4:#x}@i\n" for start in starts)
+            done = e2e.twinstack("resolve", "--ndjson", "--symbols", self.folder / "s.dll", "-", stdin=text)
+            with self.subTest(target):
+                self.assertEqual([f["function"] for f in json.loads(done.stdout)["frames"]], ["shown"] + [None] * (len(starts) - 1))
 
 
 class Published(e2e.Case):
