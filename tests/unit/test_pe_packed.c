@@ -103,3 +103,37 @@ TEST(packed_sections_are_unpacked)
         arena_free(&keep);
     }
 }
+
+/* The debug directory has entries of 28 bytes; the second one, of type 2, leads to a PDB. */
+TEST(the_debug_directory_ends_where_it_says)
+{
+    enum { ENTRY_BYTES = 28, RSDS_AT = 0x480 };
+    static const struct {
+        const char *name;
+        uint32_t bytes;
+        bool there;
+    } rows[] = {{"two entries", 2 * ENTRY_BYTES, true},
+                {"one entry and a byte less than another", 2 * ENTRY_BYTES - 1, false},
+                {"one entry", ENTRY_BYTES, false},
+                {"none", 0, false}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        static uint8_t file[FILE_BYTES];
+        struct pe_codeview codeview;
+        struct fault fault = FAULT_INIT;
+        struct pe pe;
+        test_row(rows[i].name);
+        make_pe(file, ".rdata", 0x100);
+        put(file + PE_AT + 24 + 112 + 8 * PE_DIR_DEBUG, 0x1000, 4);
+        put(file + PE_AT + 24 + 112 + 8 * PE_DIR_DEBUG + 4, rows[i].bytes, 4);
+        put(file + SECTION_AT + ENTRY_BYTES + 12, 2, 4);
+        put(file + SECTION_AT + ENTRY_BYTES + 16, 30, 4);
+        put(file + SECTION_AT + ENTRY_BYTES + 24, RSDS_AT, 4);
+        memcpy(file + RSDS_AT, "RSDS", 4);
+        put(file + RSDS_AT + 20, 3, 4);
+        memcpy(file + RSDS_AT + 24, "a.pdb", 6);
+        REQUIRE(pe_open(file, sizeof file, &pe, &fault) == ERR_NONE);
+        CHECK_EQ(pe_codeview(&pe, &codeview), rows[i].there);
+        if (rows[i].there)
+            CHECK_EQ(codeview.age, 3);
+    }
+}
