@@ -65,7 +65,7 @@ void source_unmap(struct file_map *map, bool unpacked)
 void source_close(struct source *source)
 {
     symbol_index_close(source->index);
-    if (source->opened != NULL && source->kind->close != NULL)
+    if (source->opened != NULL && source->kind != NULL && source->kind->close != NULL)
         source->kind->close(source);
     source_unmap(&source->map, source->unpacked);
     mutex_free(source->mutex);

@@ -63,36 +63,39 @@ static uint64_t count_by_gnu_hash(const struct elf *elf, struct object_bytes has
     return 0;
 }
 
-bool elf_dynamic_symbols(const struct elf *elf, struct object_bytes *rows,
-                         struct object_bytes *names)
+/* The value of an entry of PT_DYNAMIC; 0: there is none. */
+static uint64_t dynamic_value(const struct elf *elf, uint64_t tag)
 {
     const uint32_t word = elf->is_64 ? 8 : 4;
-    const uint64_t row_bytes = elf->is_64 ? 24 : 16;
-    uint64_t hash = 0, gnu_hash = 0, names_va = 0, symbols_va = 0, names_bytes = 0;
+    const size_t entry = 2 * (size_t)word;
     struct elf_segment s = {0};
     uint32_t i = 0;
 
     while (elf_segment(elf, i, &s) && s.type != SEGMENT_DYNAMIC)
         i++;
     const uint8_t *at = s.type == SEGMENT_DYNAMIC ? elf_at(elf, s.foff, s.file_bytes) : NULL;
-    for (uint64_t k = 0; at != NULL && k + 2 * word <= s.file_bytes; k += 2 * word) {
-        const uint64_t tag = elf_number(elf, at + k, word);
-        const uint64_t value = elf_number(elf, at + k + word, word);
-        if (tag == 0)
+    for (uint64_t left = s.file_bytes; at != NULL && left >= entry; at += entry, left -= entry) {
+        const uint64_t found = elf_number(elf, at, word);
+        if (found == tag)
+            return elf_number(elf, at + word, word);
+        if (found == 0)
             break;
-        uint64_t *slot = tag == DYNAMIC_HASH          ? &hash
-                         : tag == DYNAMIC_GNU_HASH    ? &gnu_hash
-                         : tag == DYNAMIC_NAMES       ? &names_va
-                         : tag == DYNAMIC_SYMBOLS     ? &symbols_va
-                         : tag == DYNAMIC_NAMES_BYTES ? &names_bytes
-                                                      : NULL;
-        if (slot != NULL)
-            *slot = value;
     }
-    *rows = bytes_at(elf, symbols_va);
-    *names = bytes_at(elf, names_va);
-    const uint64_t count = hash != 0 ? count_by_hash(elf, bytes_at(elf, hash))
-                                     : count_by_gnu_hash(elf, bytes_at(elf, gnu_hash));
+    return 0;
+}
+
+bool elf_dynamic_symbols(const struct elf *elf, struct object_bytes *rows,
+                         struct object_bytes *names)
+{
+    const uint64_t row_bytes = elf->is_64 ? 24 : 16;
+    const uint64_t hash = dynamic_value(elf, DYNAMIC_HASH);
+    const uint64_t names_bytes = dynamic_value(elf, DYNAMIC_NAMES_BYTES);
+
+    *rows = bytes_at(elf, dynamic_value(elf, DYNAMIC_SYMBOLS));
+    *names = bytes_at(elf, dynamic_value(elf, DYNAMIC_NAMES));
+    const uint64_t count =
+        hash != 0 ? count_by_hash(elf, bytes_at(elf, hash))
+                  : count_by_gnu_hash(elf, bytes_at(elf, dynamic_value(elf, DYNAMIC_GNU_HASH)));
     if (rows->bytes / row_bytes > count)
         rows->bytes = (size_t)(count * row_bytes);
     if (names->bytes > names_bytes)
