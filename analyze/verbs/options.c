@@ -86,8 +86,9 @@ static bool is_old_file(const char *word)
 static bool take_value(const struct option_row *row, const char *text, struct arena *keep)
 {
     switch (row->kind) {
-    case OPTION_FLAG: /* has none */
-        break;
+    case OPTION_FLAG:
+        *(bool *)row->value = true;
+        return true;
     case OPTION_STRING:
     case OPTION_FLAG_OR_FILE:
         *(const char **)row->value = text;
@@ -162,10 +163,7 @@ static bool take_option(const struct verb *self, const struct option_row *rows, 
             (void)verb_usage_error(self, "%s takes no value", row->name);
             return false;
         }
-        *(bool *)row->value = true;
-        return true;
-    }
-    if (value == NULL) {
+    } else if (value == NULL) {
         if (*at + 1 >= argc) {
             (void)verb_usage_error(self, "%s needs a value: %s", row->name, row->argument);
             return false;
