@@ -39,13 +39,19 @@ static void set_name(const char *name, size_t bytes)
 enum status judge_adapter_set(const char *spec, struct fault *fault)
 {
     const char *equals = strchr(spec, '=');
-    const char *command = equals != NULL ? equals + 1 : "";
-    const size_t bytes = equals != NULL ? (size_t)(equals - spec) : 0;
-    if (!is_name(spec, bytes) || command[strspn(command, " ")] == '\0' ||
+    const size_t word = strcspn(spec, " ");
+    const bool named = equals != NULL && is_name(spec, (size_t)(equals - spec));
+    const char *command = named ? equals + 1 : spec;
+    const char *name = spec;
+    for (size_t i = 0; !named && i < word; i++)
+        if (spec[i] == '/' || spec[i] == '\\')
+            name = spec + i + 1;
+    const size_t bytes = named ? (size_t)(equals - spec) : (size_t)(spec + word - name);
+    if (!is_name(name, bytes) || command[strspn(command, " ")] == '\0' ||
         strlen(command) >= sizeof adapter_command)
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET, "outside program",
-                              "NAME=COMMAND WORD..., of at most 1,023 characters");
-    set_name(spec, bytes);
+                              "NAME=COMMAND WORD..., of at most 1,000 characters");
+    set_name(name, bytes);
     (void)snprintf(adapter_command, sizeof(adapter_command), "%s", command);
     return ERR_NONE;
 }

@@ -23,8 +23,8 @@ JUDGES(JUDGE_DECLARATION)
  * analyses on several threads only read it. */
 void judge_adapter_configure(void);
 
-/* The same as TWINSTACK_ADAPTER, which it replaces: "NAME=COMMAND WORD...". To be called at the
- * same time. Fails: ERR_USAGE. */
+/* The same as TWINSTACK_ADAPTER, which it replaces: "NAME=COMMAND WORD...", or a command that its
+ * first word names. To be called at the same time. Fails: ERR_USAGE. */
 enum status judge_adapter_set(const char *spec, struct fault *fault);
 
 #endif

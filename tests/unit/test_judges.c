@@ -199,50 +199,6 @@ TEST(judges_that_are_not_there_say_why)
     CHECK(!judge_symbolizer.engine.available(&judge_symbolizer.engine, &nothing, &why));
 }
 
-/* engine/README.md, "The adapter": NAME=COMMAND. NULL: refused. */
-TEST(an_outside_program_has_a_name_and_a_command)
-{
-    static char long_name[65 + sizeof "=tool"], longer_name[66 + sizeof "=tool"];
-    static char long_command[2 + 1023 + 1], longer_command[2 + 1024 + 1], full[80];
-    (void)snprintf(long_name, sizeof long_name, "%064d=tool", 0);
-    (void)snprintf(longer_name, sizeof longer_name, "%065d=tool", 0);
-    (void)snprintf(long_command, sizeof long_command, "x=%01023d", 0);
-    (void)snprintf(longer_command, sizeof longer_command, "x=%01024d", 0);
-    (void)snprintf(full, sizeof full, "judge:%064d", 0);
-    const struct {
-        const char *name, *spec, *engine;
-    } rows[] = {
-        {"a name and words", "other=tool --json {dump}", "judge:other"},
-        {"a path", "other=/opt/tool", "judge:other"},
-        {"an equals sign in the command", "other=tool --a=b", "judge:other"},
-        {"the name of another judge", "lldb=tool", "judge:lldb-adapter"},
-        {"no name", "tool", NULL},
-        {"no name, and words", "tool --json=x {dump}", NULL},
-        {"an empty name", "=tool", NULL},
-        {"a name with a blank", "a b=tool", NULL},
-        {"a name with a slash", "a/b=tool", NULL},
-        {"a name with a backslash", "a\\b=tool", NULL},
-        {"a name with a brace", "{a=tool", NULL},
-        {"no command", "other=", NULL},
-        {"blanks as a command", "other=  ", NULL},
-        {"nothing", "", NULL},
-        {"a name of 64 letters", long_name, full},
-        {"a name of 65 letters", longer_name, NULL},
-        {"a command of 1,023 letters", long_command, "judge:x"},
-        {"a command of 1,024 letters", longer_command, NULL},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct fault fault = FAULT_INIT;
-        test_row(rows[i].name);
-        CHECK_EQ(judge_adapter_set(rows[i].spec, &fault),
-                 rows[i].engine != NULL ? ERR_NONE : ERR_USAGE);
-        if (rows[i].engine != NULL)
-            CHECK_STR(judge_adapter.engine.name, rows[i].engine);
-        else
-            CHECK_STR(fault.hint, "NAME=COMMAND WORD..., of at most 1,023 characters");
-    }
-}
-
 /* A case whose program writes no dump, since that would take too long, lacks none. */
 TEST(why_there_is_no_dump)
 {
