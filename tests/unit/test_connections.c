@@ -91,6 +91,19 @@ static void move_up(struct desk *d, uint32_t count)
     }
 }
 
+/* A client's socket at HERE. Another address may have the listener's PORT, too: such a client's own
+ * end would be taken for a connection of the server, which has no such ends. */
+static int bound_to(const struct sockaddr_in *here, uint16_t port)
+{
+    const int client = socket(AF_INET, SOCK_STREAM, 0);
+    REQUIRE(client >= 0 && bind(client, (const struct sockaddr *)here, sizeof *here) == 0);
+    if (port_of(client) != port)
+        return client;
+    const int other = bound_to(here, port);
+    (void)close(client);
+    return other;
+}
+
 /* COUNT more connections of a client at FROM. */
 static void come(struct desk *d, const char *from, uint32_t count)
 {
@@ -99,10 +112,8 @@ static void come(struct desk *d, const char *from, uint32_t count)
                                  there = address_of("127.0.0.1", d->port);
         struct pair *p = &d->pairs[d->count++];
         REQUIRE(d->count <= PAIRS_MAX);
-        p->client = socket(AF_INET, SOCK_STREAM, 0);
-        REQUIRE(p->client >= 0 &&
-                bind(p->client, (const struct sockaddr *)&here, sizeof here) == 0 &&
-                connect(p->client, (const struct sockaddr *)&there, sizeof there) == 0);
+        p->client = bound_to(&here, d->port);
+        REQUIRE(connect(p->client, (const struct sockaddr *)&there, sizeof there) == 0);
         p->server = accept(d->listener, NULL, NULL);
         REQUIRE(p->server >= 0);
         connections_open(d->connections, d->port);

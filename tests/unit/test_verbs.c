@@ -216,10 +216,6 @@ TEST(what_is_missing_has_an_exit_code)
         {"no dump", {"dump", "no/such.dmp"}, 3, "no/such.dmp"},
         {"no stacks", {"resolve", "no/such.txt"}, 3, "no/such.txt"},
         {"no case", {"check", "no/such/case"}, 3, "no/such/case"},
-        {"a second resolver without its name",
-         {"worker", "--queue", "q", "--sample", "1%", "--dumps", ".", "--also=tool", "--idle=1ms"},
-         2,
-         "--also: NAME=COMMAND"},
         {"a word after version", {"version", "extra"}, 2, "'extra' is too many"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
