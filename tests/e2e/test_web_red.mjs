@@ -33,12 +33,14 @@ const TWO = `dump lacks a frame that ran, in victims.exe (${STEP}_SET_FPREG)`;
 const red = seed('red.db', 3, 24, 480, 'red');
 // Two findings that have four rows: three alike, and one after them.
 const apart = `
-case, = db.execute("SELECT max(id) FROM crash_case WHERE scenario = 'null_write' AND variant = 'ob0'").fetchone()
+case, = db.execute("SELECT max(id) FROM crash_case WHERE scenario = 'null_write' AND variant = 'ob0'"
+                   ).fetchone()
 frames = "stack_id = (SELECT id FROM stack WHERE case_id = ? AND claim = 1) AND row IN (1, 2, 3)"
 db.execute("INSERT INTO text (value) SELECT value || '; and 2 more frames' FROM text"
            " WHERE id = (SELECT evidence_text FROM finding WHERE case_id = ? AND position = 0)", (case,))
 db.execute("UPDATE finding SET row = 1 + 3 * position WHERE case_id = ?", (case,))
-db.execute("UPDATE finding SET evidence_text = last_insert_rowid() WHERE case_id = ? AND position = 0", (case,))
+db.execute("UPDATE finding SET evidence_text = last_insert_rowid() WHERE case_id = ? AND position = 0",
+           (case,))
 db.execute(f"UPDATE stack_frame SET mark = 3 WHERE {frames}", (case,))
 `;
 alter(red, apart);
@@ -105,7 +107,10 @@ test('the_sentence_of_a_case_counts_the_rows_of_its_table', async () => {
   ])) {
     const page = await open(`/runs/4/mismatches/${name}`);
     const sentence = must(await page.locator('.sentence').textContent());
-    const counted = [...sentence.matchAll(/ in (\d+) (?:place|more)/g)].reduce((sum, [, n]) => sum + Number(n), 0);
+    const counted = [...sentence.matchAll(/ in (\d+) (?:place|more)/g)].reduce(
+      (sum, [, n]) => sum + Number(n),
+      0,
+    );
     same(counted, rows, `${name}: ${sentence}`);
     await says(page, '.tools', rows === 1 ? '1 row differs' : `${rows} rows differ`, name);
     same(await page.locator('tr.differs').count(), rows, `${name}: rows of the table`);

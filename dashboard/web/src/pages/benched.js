@@ -48,8 +48,8 @@ export const RatioSays = ({ ratio }) => (
     <p class="dim small">
       {ratio.origin === 'bench' ? (
         <>
-          Measured by <Link to={`/timing?run=${ratio.run}`}>run {ratio.run}</Link>, a bench of the same commit;
-          the table is of this run.
+          Measured by <Link to={`/timing?run=${ratio.run}`}>run {ratio.run}</Link>, a bench of the same
+          commit; the table is of this run.
         </>
       ) : (
         <>
