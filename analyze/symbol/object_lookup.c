@@ -44,9 +44,9 @@ static uint64_t function_end(const struct pe *pe, const uint8_t *row)
     if (pe->machine == PE_MACHINE_X64)
         return word;
     if ((word & 3) != 0)
-        return (uint64_t)load_u32(row) + (word >> 2 & 0x7ff) * 4;
+        return load_u32(row) + (uint64_t)(word >> 2 & 0x7ff) * 4;
     const uint8_t *data = pe_at(pe, word, 4);
-    return data != NULL ? (uint64_t)load_u32(row) + (load_u32(data) & 0x3ffff) * 4 : NO_END;
+    return data != NULL ? load_u32(row) + (uint64_t)(load_u32(data) & 0x3ffff) * 4 : NO_END;
 }
 
 /* A table that is not in order gives answers that depend on where one starts to search. */
