@@ -50,7 +50,7 @@ struct types_cursor {
 };
 
 /* Reads the length and the kind of the record at the cursor into HEAD. False: it is damaged. */
-static bool read_head(const struct pdb_types *types, struct types_cursor *c, uint8_t head[4])
+static inline bool read_head(const struct pdb_types *types, struct types_cursor *c, uint8_t head[4])
 {
     if (c->at > types->records_bytes || types->records_bytes - c->at < 4)
         return false;
@@ -64,7 +64,7 @@ static bool read_head(const struct pdb_types *types, struct types_cursor *c, uin
     return bytes >= 2 && bytes <= types->records_bytes - c->at - 2;
 }
 
-static void step_over(struct types_cursor *c, const uint8_t head[4])
+static inline void step_over(struct types_cursor *c, const uint8_t head[4])
 {
     const uint32_t step = 2U + load_u16(head);
     c->run = c->left > step ? c->run + step : NULL;
