@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/breakpad/breakpad.h"
 #include "test.h"
 #include "unwind/arm64_info.h"
 #include "unwind/x86_code.h"
@@ -368,23 +367,6 @@ static const struct fpo_row {
      0},
 };
 
-static const char *now_read; /* the text of the row */
-
-/* MODULE NULL: at the end of a row. */
-static const struct breakpad *file_of_row(void *self, const struct module *module)
-{
-    static struct breakpad file;
-    struct fault fault = FAULT_INIT;
-    (void)self;
-    if (module == NULL) {
-        breakpad_close(&file);
-        memset(&file, 0, sizeof file);
-    } else if (file.os == NULL) {
-        CHECK_EQ(breakpad_read(now_read, strlen(now_read), &file, &fault), ERR_NONE);
-    }
-    return &file;
-}
-
 TEST(x86_frames_of_fpo_data_are_undone)
 {
     static struct world w;
@@ -395,10 +377,10 @@ TEST(x86_frames_of_fpo_data_are_undone)
         const uint8_t call[] = {0xe8, 0, 0, 0, 0};
         test_row(row->name);
         (void)snprintf(text, sizeof text, "MODULE windows x86 %032d1 world.pdb\n%s", 0, row->win);
-        now_read = text;
+        world_rules(text);
         world_init(&w, PE_MACHINE_X86);
         w.module.base_va = 0x400000;
-        w.process.breakpad = file_of_row;
+        w.process.breakpad = world_breakpad;
         world_put(&w, BEGIN, row->code, sizeof row->code);
         world_put(&w, DECOY - 0x400000 - 5, call, sizeof call);
         world_put(&w, 0x1500 - 5, call, sizeof call);
@@ -419,7 +401,7 @@ TEST(x86_frames_of_fpo_data_are_undone)
         CHECK_EQ(walker.callee_params_bytes, row->params_bytes);
         if (row->win[6] == 'W') /* other rules do not say where it was */
             CHECK_HEX(frame.return_slot_va, sp + 4 * row->return_word);
-        (void)file_of_row(NULL, NULL);
+        world_rules(NULL);
         world_free(&w);
     }
 }

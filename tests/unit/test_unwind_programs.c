@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/breakpad/breakpad.h"
 #include "test.h"
 #include "unwind/frame_program.h"
 #include "unwind/symbol_rules.h"
@@ -228,22 +227,6 @@ static const struct rule_row {
      UINT32_MAX, -1, 0},
 };
 
-static const char *now_read;
-
-static const struct breakpad *file_of_row(void *self, const struct module *module)
-{
-    static struct breakpad file;
-    struct fault fault = FAULT_INIT;
-    (void)self;
-    if (module == NULL) {
-        breakpad_close(&file);
-        memset(&file, 0, sizeof file);
-    } else if (file.os == NULL) {
-        CHECK_EQ(breakpad_read(now_read, strlen(now_read), &file, &fault), ERR_NONE);
-    }
-    return &file;
-}
-
 /* A world of CPU, with a call before RETURN_RVA, words on its stack, and a file with these RULES.
  */
 static struct unwind_walker make(struct world *w, enum cpu cpu, const char *rules, uint32_t into,
@@ -258,10 +241,10 @@ static struct unwind_walker make(struct world *w, enum cpu cpu, const char *rule
     const uint32_t size = cpu_pointer_bytes(cpu);
     (void)snprintf(text, sizeof text,
                    "MODULE windows x86 %032d1 world.pdb\nSTACK CFI INIT 1100 100 %s\n", 0, rules);
-    now_read = text;
+    world_rules(text);
     world_init(w, machines[cpu]);
     w->module.base_va = 0x400000;
-    w->process.breakpad = file_of_row;
+    w->process.breakpad = world_breakpad;
     if (cpu == CPU_X86 || cpu == CPU_X64)
         world_put(w, RETURN_RVA - 5, call, sizeof call);
     else
@@ -294,7 +277,7 @@ TEST(rules_of_each_processor)
         CHECK_STR(found_by_name(walker.caller_found), found ? "cfi" : "unwind");
         CHECK_HEX(frame.function_begin_rva, found ? BEGIN : 0);
         CHECK_HEX(frame.function_end_rva, found ? BEGIN + 0x100 : 0);
-        (void)file_of_row(NULL, NULL);
+        world_rules(NULL);
         world_free(&w);
     }
 }
@@ -324,7 +307,7 @@ TEST(which_row_a_place_has)
         CHECK_EQ(unwind_symbol_rules(&walker), rows[i].found);
         frame.module = NULL;
         CHECK(!unwind_symbol_rules(&walker));
-        (void)file_of_row(NULL, NULL);
+        world_rules(NULL);
         world_free(&w);
     }
 }
@@ -351,7 +334,7 @@ TEST(rules_of_the_first_function)
         CHECK_EQ(unwind_symbol_rules(&walker), rows[i].found);
         if (rows[i].found)
             CHECK_HEX(walker.regs.pc, 0);
-        (void)file_of_row(NULL, NULL);
+        world_rules(NULL);
         world_free(&w);
     }
 }
@@ -382,11 +365,11 @@ TEST(calls_that_a_function_made_itself)
         test_row(rows[i].name);
         struct unwind_walker walker =
             make(&w, CPU_ARM64, "", rows[i].pc_rva - BEGIN, PC_INTERRUPTED, &frame);
-        now_read = text;
+        world_rules(text);
         CHECK_EQ(unwind_is_own_call(&walker, w.module.base_va + rows[i].rva), rows[i].is_own);
         frame.module = NULL;
         CHECK(!unwind_is_own_call(&walker, w.module.base_va + rows[i].rva));
-        (void)file_of_row(NULL, NULL);
+        world_rules(NULL);
         world_free(&w);
     }
 }
@@ -427,7 +410,7 @@ TEST(programs_of_stack_win)
         const uint64_t sp = walker.regs.sp;
         (void)snprintf(text, sizeof text, "MODULE windows x86 %032d1 world.pdb\n%s\n", 0,
                        rows[i].win);
-        now_read = text;
+        world_rules(text);
         CHECK_EQ(unwind_step_x86(&walker), STOP_NONE);
         CHECK_STR(found_by_name(walker.caller_found), rows[i].found_by);
         CHECK_HEX(walker.regs.pc, 0x400000 + RETURN_RVA);
@@ -436,7 +419,7 @@ TEST(programs_of_stack_win)
         CHECK_HEX(walker.regs.r[REG_X86_EBP], rows[i].ebp);
         CHECK_EQ(walker.callee_params_bytes, rows[i].params);
         CHECK_HEX(frame.return_slot_va, sp + 8);
-        (void)file_of_row(NULL, NULL);
+        world_rules(NULL);
         world_free(&w);
     }
 }

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "format/breakpad/breakpad.h"
+#include "test.h"
 
 static bool read_world(void *self, uint64_t va, void *out, size_t bytes)
 {
@@ -140,4 +142,26 @@ struct unwind_walker world_walker(struct world *w, enum cpu cpu, uint32_t rva, u
     walker.caller_kind = PC_RETURN;
     walker.caller_found = FOUND_UNWIND;
     return walker;
+}
+
+static struct {
+    const char *text;
+    struct breakpad file;
+} rules;
+
+void world_rules(const char *text)
+{
+    breakpad_close(&rules.file);
+    memset(&rules.file, 0, sizeof rules.file);
+    rules.text = text;
+}
+
+const struct breakpad *world_breakpad(void *self, const struct module *module)
+{
+    struct fault fault = FAULT_INIT;
+    (void)self;
+    (void)module;
+    if (rules.file.os == NULL)
+        CHECK_EQ(breakpad_read(rules.text, strlen(rules.text), &rules.file, &fault), ERR_NONE);
+    return &rules.file;
 }

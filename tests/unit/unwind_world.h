@@ -58,4 +58,9 @@ void world_function_arm64(struct world *w, uint32_t begin_rva, uint32_t word);
 struct unwind_walker world_walker(struct world *w, enum cpu cpu, uint32_t rva, uint32_t sp_word,
                                   enum pc_kind kind, struct unwind_frame *frame);
 
+/* What `process.breakpad` of a world may be: the file whose text world_rules() took last. */
+const struct breakpad *world_breakpad(void *self, const struct module *module);
+/* TEXT is borrowed; NULL: closes what was read. */
+void world_rules(const char *text);
+
 #endif
