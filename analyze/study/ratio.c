@@ -164,9 +164,10 @@ const char *ratio_text(const struct dump_ratio *r, char out[RATIO_TEXT])
     put_cases(r->cases, cases, sizeof cases);
     (void)snprintf(noise, sizeof noise, ", noise %.0f %%", r->noise * 100);
     const bool bench = r->origin == RATIO_OF_BENCH;
-    (void)snprintf(out, RATIO_TEXT, "%.*f×%s%s%s%s", digits, r->value.value, interval,
-                   bench && !isnan(r->noise) ? noise : "", cases, bench ? "" : ", no control");
-    return out;
+    const int length =
+        snprintf(out, RATIO_TEXT, "%.*f×%s%s%s%s", digits, r->value.value, interval,
+                 bench && !isnan(r->noise) ? noise : "", cases, bench ? "" : ", no control");
+    return length > 0 ? out : "";
 }
 
 const char *ratio_about(const struct dump_ratio *r, char out[RATIO_TEXT])

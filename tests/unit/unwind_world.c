@@ -147,13 +147,13 @@ struct unwind_walker world_walker(struct world *w, enum cpu cpu, uint32_t rva, u
 static struct {
     const char *text;
     struct breakpad file;
-} rules;
+} read_rules;
 
 void world_rules(const char *text)
 {
-    breakpad_close(&rules.file);
-    memset(&rules.file, 0, sizeof rules.file);
-    rules.text = text;
+    breakpad_close(&read_rules.file);
+    memset(&read_rules.file, 0, sizeof read_rules.file);
+    read_rules.text = text;
 }
 
 const struct breakpad *world_breakpad(void *self, const struct module *module)
@@ -161,7 +161,8 @@ const struct breakpad *world_breakpad(void *self, const struct module *module)
     struct fault fault = FAULT_INIT;
     (void)self;
     (void)module;
-    if (rules.file.os == NULL)
-        CHECK_EQ(breakpad_read(rules.text, strlen(rules.text), &rules.file, &fault), ERR_NONE);
-    return &rules.file;
+    if (read_rules.file.os == NULL)
+        CHECK_EQ(breakpad_read(read_rules.text, strlen(read_rules.text), &read_rules.file, &fault),
+                 ERR_NONE);
+    return &read_rules.file;
 }
