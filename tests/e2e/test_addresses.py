@@ -39,7 +39,7 @@ def score(command, select, env=None):
     """(version, {outcome: ids}) of the contestant."""
     words = " ".join(map(str, command))
     result = json.loads(e2e.twinstack("score", "--cmd", words, "--suite", SUITE, "-k", select, "-j", "2", "--json", "--no-cache",
-                                      env=env).stdout)
+                                      "--timeout", f"{20 * e2e.PATIENCE:.0f}s", env=env, limit_s=200).stdout)
     return result["tool"]["version"], {outcome: set(ids) for outcome, ids in result["cases"].items()}
 
 
@@ -54,8 +54,13 @@ class Symbolizers(e2e.Case):
         now, outcomes = score(command, " or ".join(self.wanted), env)
         right, bad = outcomes["right"], set().union(*(ids for outcome, ids in outcomes.items() if outcome not in ("right", "unsupported")))
         listed = {case for case, names in self.wanted.items() if name in names}
+        ended = outcomes["crashed"] - listed
+        if ended and command[0] == "wine":  # as e2e.wine(): Wine refuses one start of some 400, also in the middle of the list
+            print(f"again, since it ended: {sorted(ended)}")
+            _, again = score(command, " or ".join(ended), env)
+            right, bad = right | again["right"], bad - again["right"] - again["unsupported"]
         self.assertEqual(outcomes["timeout"] | outcomes["garbage"], set())
-        self.assertEqual(sorted(bad - listed), [])
+        self.assertEqual(sorted(bad - listed), [], {outcome: sorted(ids & bad - listed) for outcome, ids in outcomes.items() if ids & bad - listed})
         self.assertGreater(len(right), 20)
         if now == version:
             self.assertEqual(sorted(listed & right), [], "right now: take it off tests/e2e/address_cases.txt and corpus/reference/BUGS.md")

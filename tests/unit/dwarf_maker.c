@@ -18,8 +18,10 @@ const struct made formats[FORMATS] = {
 void put_fixed(struct part *to, uint64_t value, size_t bytes, bool big)
 {
     REQUIRE(to->bytes + bytes <= PART_MAX);
-    for (size_t i = 0; i < bytes; i++)
-        to->data[to->bytes++] = (uint8_t)(value >> 8 * (big ? bytes - 1 - i : i));
+    for (size_t i = 0; i < bytes; i++) {
+        const size_t place = big ? bytes - 1 - i : i;
+        to->data[to->bytes++] = place < sizeof value ? (uint8_t)(value >> 8 * place) : 0;
+    }
 }
 
 void put_unsigned(struct part *to, uint64_t value)
