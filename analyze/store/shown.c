@@ -3,9 +3,9 @@
  * A text of the newest run counts while the number of changes (triggers of the schema) is the one
  * that it was made at; a text about one run alone, while that run, its history, the benches of
  * its commit and, where it says what is new since a baseline, the baselines are as they were, so
- * that the next run leaves it as it is. Both count
- * for the program that made them: any other makes them anew. Nothing has to be deleted when a
- * baseline moves, and a text that is written too late never counts. */
+ * that the next run leaves it as it is. Both count for the program that made them: any other makes
+ * them anew. Nothing has to be deleted when a baseline moves, and a text that is written too late
+ * never counts. */
 #include <string.h>
 #include <zlib.h>
 

@@ -18,17 +18,12 @@ static bool is_bench(const struct run_info *run)
     return run->label != NULL && strcmp(run->label, bench_label) == 0;
 }
 
-static bool is_same(const char *a, const char *b)
-{
-    return strcmp(text_or_empty(a), text_or_empty(b)) == 0;
-}
-
 /* The same commit, machine and build. */
 static bool is_beside(const struct run_info *bench, const struct run_info *run)
 {
-    return bench->state == RUN_COMPLETE && is_same(bench->commit, run->commit) &&
-           is_same(bench->platform, run->platform) && is_same(bench->cpu, run->cpu) &&
-           is_same(bench->compiler, run->compiler) && is_same(bench->flags, run->flags);
+    return bench->state == RUN_COMPLETE && text_equal(bench->commit, run->commit) &&
+           text_equal(bench->platform, run->platform) && text_equal(bench->cpu, run->cpu) &&
+           text_equal(bench->compiler, run->compiler) && text_equal(bench->flags, run->flags);
 }
 
 const struct run_info *ratio_bench_of(const struct run_info *run, const struct run_info *benches,
