@@ -35,6 +35,15 @@ const char *fault_reason_name(enum fault_reason reason)
     return index < COUNT_OF(names) ? names[index] : NULL;
 }
 
+enum fault_reason fault_errno_reason(int number)
+{
+#if defined(EDQUOT)
+    if (number == EDQUOT)
+        return FAULT_FULL;
+#endif
+    return number == ENOSPC || number == EFBIG ? FAULT_FULL : FAULT_NO_REASON;
+}
+
 const char *fault_errno_hint(int number)
 {
     static const struct {

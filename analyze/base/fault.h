@@ -72,6 +72,10 @@ enum status fault_set_reason(struct fault *fault, enum status code, const char *
 /* "newer", "older", "full"; NULL: none. */
 const char *fault_reason_name(enum fault_reason reason);
 
+/* FAULT_FULL for an errno that says so: there is no space, the quota is used up, the file would
+ * become too large. */
+enum fault_reason fault_errno_reason(int number);
+
 /* The hint for an errno of the C library: "permission denied", "no space left on device", ...
  * Always a string constant, unlike the result of strerror(). */
 const char *fault_errno_hint(int number);

@@ -31,8 +31,7 @@ static enum status file_fault(struct fault *fault, const char *path, const char 
 {
     const int number = errno;
     const enum status code = number == ENOENT || number == ENOTDIR ? ERR_ABSENT : ERR_IO;
-    const bool full = number == ENOSPC || number == EDQUOT || number == EFBIG;
-    fault_set_reason(fault, code, what, full ? FAULT_FULL : FAULT_NO_REASON,
+    fault_set_reason(fault, code, what, fault_errno_reason(number),
                      code == ERR_ABSENT ? "no such file" : fault_errno_hint(number));
     fault_set_path(fault, path);
     return fault->code;
@@ -510,15 +509,21 @@ uint64_t clock_wall_ns(void)
     return clock_read(CLOCK_REALTIME);
 }
 
+/* A short text that the system makes when it is read; empty: there is none. */
+static void read_state(const char *path, char *text, size_t room)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = file >= 0 ? read(file, text, room - 1) : -1;
+    if (file >= 0)
+        (void)close(file);
+    text[got > 0 ? got : 0] = '\0';
+}
+
 /* Returns in bytes a value that /proc/self/status states in kB; 0: no such row. */
 static uint64_t status_bytes(const char *row)
 {
     char text[4096];
-    int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    ssize_t got = file >= 0 ? read(file, text, sizeof text - 1) : -1;
-    if (file >= 0)
-        (void)close(file);
-    text[got > 0 ? got : 0] = '\0';
+    read_state("/proc/self/status", text, sizeof text);
     const char *at = strstr(text, row);
     return at != NULL ? strtoull(at + strlen(row), NULL, 10) * 1024U : 0;
 }
@@ -538,9 +543,14 @@ uint64_t memory_held_bytes(void)
     return status_bytes("VmRSS:");
 }
 
+/* The third number of statm; to read it takes a fifth of the time of two rows of status. */
 uint64_t memory_mapped_bytes(void)
 {
-    return status_bytes("RssFile:") + status_bytes("RssShmem:"); /* the latter: of a tmpfs */
+    char text[256], *at = text;
+    read_state("/proc/self/statm", text, sizeof text);
+    (void)strtoull(at, &at, 10); /* all pages, and those that are there */
+    (void)strtoull(at, &at, 10);
+    return strtoull(at, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 uint64_t memory_peak_restart(void)

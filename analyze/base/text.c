@@ -113,6 +113,12 @@ static uint32_t next_small(const char **at)
     return first < 0x80 ? (uint8_t)lower_case((char)first) : 0x10000U + first;
 }
 
+void text_lower(char *text)
+{
+    for (; *text != '\0'; text++)
+        *text = lower_case(*text);
+}
+
 bool text_equal_nocase(const char *a, const char *b)
 {
     const char *const start = a;

@@ -25,6 +25,9 @@ int text_order(const void *left, const void *right);
 /* Compares with ASCII case folding, as Windows compares module names. */
 bool text_equal_nocase(const char *a, const char *b);
 
+/* Makes the ASCII capitals of TEXT small, in place. */
+void text_lower(char *text);
+
 /* True when LIST, words with commas between them, has WORD. */
 bool text_list_has(const char *list, const char *word);
 

@@ -93,7 +93,9 @@ static enum status start_victim(const struct queue *q, struct runner *runner,
 
     if (launcher == NULL || out_folder == NULL || program == NULL || limit == NULL)
         return fault_no_memory(fault, "victim");
-    return runner_run(runner, args, (uint32_t)limit_ms + OUTER_LIMIT_EXTRA_MS, scratch, out, fault);
+    const uint64_t outer_ms = limit_ms + OUTER_LIMIT_EXTRA_MS;
+    return runner_run(runner, args, outer_ms < UINT32_MAX ? (uint32_t)outer_ms : UINT32_MAX,
+                      scratch, out, fault);
 }
 
 /* The launcher's last line. Later events, such as the end of Wine itself, are ignored. */

@@ -503,12 +503,6 @@ const char *runner_guest_path(const struct runner *runner, const char *path, str
     return path;
 }
 
-static void lower_case(char *text)
-{
-    for (; *text != '\0'; text++)
-        *text = (char)tolower((unsigned char)*text);
-}
-
 /* The folder that the drive of a Windows path leads to; NULL: an unknown drive. */
 static const char *drive_folder(const struct runner *runner, const char *windows_path,
                                 struct arena *keep)
@@ -520,8 +514,7 @@ static const char *drive_folder(const struct runner *runner, const char *windows
     if (text_glob("c:\\*", windows_path))
         return path_join(keep, runner->prefix, "drive_c");
     for (int i = 0; i < DRIVE_COUNT; i++)
-        if (strlen(windows_path) > 3 &&
-            tolower((unsigned char)windows_path[0]) == drives[i].link[0] &&
+        if (tolower((unsigned char)windows_path[0]) == drives[i].link[0] &&
             windows_path[1] == ':' && windows_path[2] == '\\')
             return runner->drives[i];
     return NULL;
@@ -541,7 +534,7 @@ const char *runner_host_path(const struct runner *runner, const char *windows_pa
         const char *path = arena_printf(keep, "%s/%s", folder, inner);
         if (path != NULL && path_is_file(path))
             return path;
-        lower_case(inner);
+        text_lower(inner);
     }
     return NULL;
 }

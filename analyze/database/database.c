@@ -1,7 +1,6 @@
 /* See database.h. */
 #include "database/database.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +16,7 @@ static bool disk_is_full(int code, const struct database *d)
     const int more = d->db != NULL ? sqlite3_extended_errcode(d->db) : code;
     return (code & 0xff) == SQLITE_FULL ||
            ((code & 0xff) == SQLITE_IOERR &&
-            (number == ENOSPC || number == EFBIG || more == SQLITE_IOERR_WRITE ||
+            (fault_errno_reason(number) == FAULT_FULL || more == SQLITE_IOERR_WRITE ||
              more == SQLITE_IOERR_SHMSIZE || more == SQLITE_IOERR_SHMOPEN));
 }
 

@@ -13,8 +13,9 @@ static const char MARK = '#';
 
 static enum status failed(const struct durable *file, struct fault *fault)
 {
-    (void)fault_set_lasting(fault, ERR_IO, FAULT_NO_OFFSET, "file to keep",
-                            fault_errno_hint(errno));
+    const int number = errno;
+    (void)fault_set_reason(fault, ERR_IO, "file to keep", fault_errno_reason(number),
+                           fault_errno_hint(number));
     fault_set_path(fault, file->path);
     return fault->code;
 }
@@ -49,8 +50,11 @@ enum status durable_commit(struct durable *file, struct fault *fault)
         errno = number;
         return failed(file, fault);
     }
-    if (path_rename(file->temporary, file->path, fault) != ERR_NONE)
+    if (path_rename(file->temporary, file->path, fault) != ERR_NONE) {
+        struct fault ignored = FAULT_INIT;
+        (void)path_remove(file->temporary, &ignored);
         return fault->code;
+    }
     (void)snprintf(folder, sizeof folder, "%s", file->path);
     char *slash = strrchr(folder, '/');
     if (slash != NULL) {

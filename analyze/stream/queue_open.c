@@ -40,7 +40,5 @@ enum status queue_open_patiently(const char *address, bool (*stopping)(void), st
     }
     if (*out != NULL && (*out)->doubt != NULL)
         log_warn("queue %s: %s", shown(address, text), (*out)->doubt);
-    if (*out == NULL)
-        (void)fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "queue");
     return fault->code;
 }

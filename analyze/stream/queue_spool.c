@@ -93,7 +93,8 @@ static uint32_t count_try(struct spool *s, enum queue_channel channel, const cha
         return 1;
     (void)fputc('.', tries);
     (void)fclose(tries);
-    return (uint32_t)path_bytes(path);
+    const uint64_t count = path_bytes(path);
+    return count > 0 ? (uint32_t)count : 1; /* there was no room for this one */
 }
 
 /* Takes one message; false: another process was faster. */
@@ -316,28 +317,18 @@ static bool is_old_temporary(const char *name)
     return digits >= 8 && bytes > 0 && name[bytes - 1] == '.';
 }
 
-/* That version wrote ids as they are: their files get the names of today. */
-static void rename_old(const char *folder)
+/* That version wrote ids as they are: their files in FOLDER get the names of today. True: the file
+ * is to be removed. */
+static bool rename_old(const char *name, const char *path, const void *folder)
 {
-    struct arena work;
-    struct fault fault = FAULT_INIT;
-    const char **names = NULL;
-    size_t count = 0;
-    arena_init(&work, 0);
-    (void)folder_list(folder, &work, &names, &count, &fault);
-    for (size_t i = 0; fault.code == ERR_NONE && i < count; i++) {
-        struct fault ignored = FAULT_INIT;
-        char id[QUEUE_ID_BYTES], to[DURABLE_PATH_BYTES];
-        const char *from = path_join(&work, folder, names[i]);
-        if (from == NULL || durable_is_temporary(names[i]) || queue_file_id(names[i], id) ||
-            !queue_id_is_valid(names[i]) || !path_in(folder, names[i], to))
-            continue;
-        if (is_old_temporary(names[i]))
-            (void)path_remove(from, &ignored);
-        else
-            (void)path_rename(from, to, &ignored);
-    }
-    arena_free(&work);
+    struct fault ignored = FAULT_INIT;
+    char id[QUEUE_ID_BYTES], to[DURABLE_PATH_BYTES];
+    if (durable_is_temporary(name) || queue_file_id(name, id) || !queue_id_is_valid(name) ||
+        !path_in(folder, name, to))
+        return false;
+    if (!is_old_temporary(name))
+        (void)path_rename(path, to, &ignored);
+    return is_old_temporary(name);
 }
 
 /* Makes a folder of the queue, or tidies up what an earlier process left in it. NULL: see FAULT. */
@@ -438,7 +429,7 @@ enum status queue_open_spool(const char *folder, struct queue **out, struct faul
                            parts[part]);
             s->folders[c][part] = open_folder(s, folder, name, fault);
             if (fault->code == ERR_NONE)
-                rename_old(s->folders[c][part]);
+                durable_remove(s->folders[c][part], rename_old, s->folders[c][part]);
         }
     for (int i = 0; i < QUEUE_SHELVES; i++)
         s->shelves[i] = open_folder(s, folder, shelves[i], fault);

@@ -32,6 +32,10 @@ void isolate_limit(unsigned seconds);
 /* Sets a variable of the environment; VALUE NULL: removes it. */
 void isolate_environment(const char *name, const char *value);
 
+/* Starts this program again, if its clock is moved in such a way that a file which is touched now
+ * is of the future. */
+void isolate_clock(char **argv);
+
 /* Makes a fresh folder and writes its path to OUT; false: it could not be made. */
 bool isolate_folder(char *out, size_t out_bytes);
 

@@ -214,7 +214,10 @@ static unsigned replaced_count;
 void test_environment(const char *name, const char *value)
 {
     const char *old = getenv(name);
-    if (together) {
+    size_t known = 0;
+    while (known < replaced_count && strcmp(replaced[known].name, name) != 0)
+        known++;
+    if (together && known == replaced_count) {
         REQUIRE(replaced_count < COUNT_OF(replaced));
         snprintf(replaced[replaced_count].name, sizeof replaced[0].name, "%s", name);
         snprintf(replaced[replaced_count].value, sizeof replaced[0].value, "%s", old ? old : "");
@@ -397,6 +400,7 @@ int main(int argc, char **argv)
     bool verbose = false;
     unsigned passed = 0, failed = 0, skipped = 0;
 
+    isolate_clock(argv);
     isolate_environment("TWINSTACK_CACHE", "none"); /* tests of the cache name a folder */
     if (argc == 3 && strcmp(argv[1], "--here") == 0)
         return run_one_here(argv[2]);

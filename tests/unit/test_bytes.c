@@ -338,6 +338,9 @@ TEST(names_compare_without_case_beyond_ascii)
         {"Polish", "\u0141\u00D3D\u0179", "\u0142\u00F3d\u017A", true},
         {"Turkish, whose dotted I has another small letter", "\u0130", "i", false},
         {"Y with dots", "\u0178", "\u00FF", false},
+        {"the last before Polish L", "\u0136\u013D", "\u0137\u013E", true},
+        {"a capital of an even number", "\u0100\u0176\u0460", "\u0101\u0177\u0461", true},
+        {"kra is small, and no pair of its own", "\u0138", "\u0139", false},
         {"Greek", "\u0391\u03A9", "\u03B1\u03C9", true},
         {"Cyrillic", "\u041F\u0420\u0418\u0401", "\u043F\u0440\u0438\u0451", true},
         {"three bytes", "\u4E2D\u6587.exe", "\u4E2D\u6587.EXE", true},
@@ -355,6 +358,28 @@ TEST(names_compare_without_case_beyond_ascii)
         if (rows[i].same)
             CHECK_EQ(hash_text_nocase(HASH_START, rows[i].a),
                      hash_text_nocase(HASH_START, rows[i].b));
+    }
+}
+
+TEST(capitals_become_small)
+{
+    static const struct {
+        const char *name, *text, *want;
+    } rows[] = {
+        {"the first and the last", "AZ", "az"},
+        {"beside the first and the last", "@[`{", "@[`{"},
+        {"digits and marks stay", "KERNEL32.DLL_09", "kernel32.dll_09"},
+        {"letters above ASCII stay", "\u00C4\u0416Q", "\u00C4\u0416q"},
+        {"nothing", "", ""},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char text[32];
+        test_row(rows[i].name);
+        memset(text, 'X', sizeof text); /* what is after the end stays */
+        memcpy(text, rows[i].text, strlen(rows[i].text) + 1);
+        text_lower(text);
+        CHECK_STR(text, rows[i].want);
+        CHECK_EQ(text[strlen(rows[i].text) + 1], 'X');
     }
 }
 

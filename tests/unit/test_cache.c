@@ -177,6 +177,62 @@ TEST(without_a_folder_nothing_is_kept)
     arena_free(&keep);
 }
 
+/* What `twinstack cache --help` states: XDG_CACHE_HOME, LOCALAPPDATA, HOME, the first that has a
+ * text. */
+TEST(the_folder_is_the_users_own)
+{
+    static const struct {
+        const char *name, *given, *own, *xdg, *local, *home, *want; /* NULL: not set; no folder */
+    } rows[] = {
+        {"the one that is given", "/g", "/o", "/x", "/l", "/h", "/g"},
+        {"the one of ours", NULL, "/o", "/x", "/l", "/h", "/o"},
+        {"none is wanted", NULL, "none", "/x", "/l", "/h", NULL},
+        {"of XDG", NULL, NULL, "/x", "/l", "/h", "/x/twinstack"},
+        {"of Windows", NULL, NULL, "", "/l", "/h", "/l/twinstack"},
+        {"of the user", NULL, NULL, "", "", "/h", "/h/.cache/twinstack"},
+        {"of no user", NULL, NULL, NULL, NULL, "", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct cache cache;
+        struct arena keep;
+        test_row(rows[i].name);
+        test_environment("TWINSTACK_CACHE", rows[i].own);
+        test_environment("XDG_CACHE_HOME", rows[i].xdg);
+        test_environment("LOCALAPPDATA", rows[i].local);
+        test_environment("HOME", rows[i].home);
+        arena_init(&keep, 0);
+        cache_locate(rows[i].given, &keep, &cache);
+        CHECK_STR(cache.folder, rows[i].want);
+        arena_free(&keep);
+    }
+}
+
+TEST(the_limit_is_in_mebibytes)
+{
+    static const struct {
+        const char *text; /* NULL: not set */
+        uint64_t bytes;
+    } rows[] = {
+        {NULL, UINT64_C(8192) << 20},
+        {"", UINT64_C(8192) << 20},
+        {"3", 3 << 20},
+        {"0", 0},
+        {"many", UINT64_C(8192) << 20},
+        {"17592186044415", UINT64_C(17592186044415) << 20}, /* 2 ^ 44 - 1 */
+        {"17592186044416", UINT64_C(8192) << 20},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct cache cache;
+        struct arena keep;
+        test_row(rows[i].text);
+        test_environment("TWINSTACK_CACHE_LIMIT", rows[i].text);
+        arena_init(&keep, 0);
+        cache_locate("none", &keep, &cache);
+        CHECK_EQ(cache.limit_bytes, rows[i].bytes);
+        arena_free(&keep);
+    }
+}
+
 enum { WRITERS = 4, ROUNDS = 50 };
 
 static void publish_often(void *context)

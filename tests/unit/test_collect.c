@@ -202,13 +202,14 @@ TEST(what_is_missing_is_named)
     arena_free(&keep);
 }
 
-/* One run with a script in place of twinstack-launch.exe. */
-static struct collected run_once(const char *script, struct arena *keep)
+/* One run with a script in place of twinstack-launch.exe. TIMEOUT_MS: of the user; 0: none. */
+static struct collected run_within(const char *script, uint64_t timeout_ms, struct arena *keep)
 {
     static struct scenario scenario;
     static char program[4300];
     struct collect_options options = {.victims_folder = victims_folder(),
                                       .out_folder = test_scratch(),
+                                      .timeout_ms = timeout_ms,
                                       .launcher = launcher_of(script)};
     struct collected *results = NULL;
     struct fault fault = FAULT_INIT;
@@ -222,6 +223,37 @@ static struct collected run_once(const char *script, struct arena *keep)
         collect_run(&options, &scenario, 1, 1, keep, NULL, NULL, &results, &fault);
     REQUIRE(status == ERR_NONE && results != NULL);
     return results[0];
+}
+
+static struct collected run_once(const char *script, struct arena *keep)
+{
+    return run_within(script, 0, keep);
+}
+
+/* A limit of weeks does not become one of milliseconds, after which all would be killed. */
+TEST(a_limit_of_the_user_holds_however_long_it_is)
+{
+    static const struct {
+        const char *name;
+        uint64_t timeout_ms;
+        enum collect_outcome want;
+    } rows[] = {
+        {"an hour", 3600000, COLLECT_ERROR},
+        {"seven weeks, and the time after it that the launcher has", UINT32_MAX - 44899,
+         COLLECT_ERROR},
+        {"as many milliseconds as 32 bits have, and one", UINT64_C(1) + UINT32_MAX, COLLECT_ERROR},
+        {"years", UINT64_MAX / 4, COLLECT_ERROR},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        const struct collected got =
+            run_within("sleep 1\nerr too late\nexit 3", rows[i].timeout_ms, &keep);
+        CHECK_EQ(got.outcome, rows[i].want);
+        CHECK_HAS(got.why, "too late");
+        arena_free(&keep);
+    }
 }
 
 TEST(a_folder_without_the_launcher_is_one_error)
@@ -356,6 +388,118 @@ TEST(hangs_run_first_and_compute_from_their_record_on)
         CHECK_EQ(results[1].crowded, rows[i].crowded);
         CHECK_EQ(results[2].crowded, rows[i].crowded);
         turns_free(turns);
+        arena_free(&keep);
+    }
+}
+
+static bool skips_b(const void *context, const struct scenario *scenario, uint32_t repeat)
+{
+    (void)context;
+    return scenario->name[0] == 'b' && repeat == 1;
+}
+
+/* A run that goes on has some cases: they are neither started nor reported again. */
+TEST(what_a_run_has_is_skipped)
+{
+    const struct scenario base = {
+        .variant = "ob2", .kind = CASE_KIND_CRASH, .unsupported = "not here"};
+    struct scenario list[2] = {base, base};
+    const struct collect_options options = {.victims_folder = victims_folder(),
+                                            .out_folder = test_scratch(),
+                                            .skip = skips_b,
+                                            .launcher = launcher_of("exit 1")};
+    struct collected *results = NULL;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    char order[64] = "";
+    arena_init(&keep, 0);
+    list[0].name = "a";
+    list[1].name = "b";
+    REQUIRE(collect_run(&options, list, 2, 2, &keep, note_end, order, &results, &fault) ==
+            ERR_NONE);
+    for (int i = 0; i < 4; i++) {
+        const bool skipped =
+            skips_b(NULL, results[i].scenario, results[i].repeat); /* in order of the list */
+        CHECK_EQ(results[i].outcome, skipped ? COLLECT_SKIPPED : COLLECT_UNSUPPORTED);
+    }
+    CHECK_EQ(strlen(order), 6); /* three ended */
+    CHECK_EQ(collect_run(&options, list, 0, 2, &keep, NULL, NULL, &results, &fault), ERR_USAGE);
+    fault_clear(&fault);
+    CHECK_EQ(collect_run(&options, list, 2, 0, &keep, NULL, NULL, &results, &fault), ERR_USAGE);
+    fault_clear(&fault);
+    CHECK_EQ(
+        collect_run(&options, list, 2, UINT32_MAX / 2 + 1, &keep, NULL, NULL, &results, &fault),
+        ERR_USAGE);
+    arena_free(&keep);
+}
+
+#define REPORTER "corpus/reporter/symbols/"
+#define MANAGED "corpus/managed/"
+
+/* Without its PDB the functions of a victim have no names, and its cases fail. */
+TEST(a_pdb_that_is_missing_or_of_another_build_is_named)
+{
+    static const struct {
+        const char *name;
+        const char *files[6]; /* what is copied, and to where in the folder */
+        const char *toolchain, *want, *plugins;
+    } rows[] = {
+        {"it is there",
+         {REPORTER "app.exe", "app.exe", REPORTER "app.pdb", "app.pdb"},
+         "{}",
+         NULL,
+         NULL},
+        {"it is missing", {REPORTER "app.exe", "app.exe"}, "{}", "app.pdb is missing", NULL},
+        {"of another build",
+         {REPORTER "app.exe", "app.exe", REPORTER "plug.pdb", "app.pdb"},
+         "{}",
+         "app.pdb is of another build",
+         NULL},
+        {"two",
+         {REPORTER "app.exe", "app.exe", REPORTER "plug.dll", "plug.dll"},
+         "{}",
+         "app.pdb is missing, plug.pdb is missing",
+         NULL},
+        {"no program", {REPORTER "app.exe", "app.txt"}, "{}", NULL, NULL},
+        {"a portable PDB",
+         {MANAGED "shapes.dll", "s.dll", MANAGED "shapes.pdb", "shapes.pdb"},
+         "{}",
+         NULL,
+         NULL},
+        {"a portable one of another build",
+         {MANAGED "shapes.dll", "s.dll", MANAGED "fsharp.pdb", "shapes.pdb"},
+         "{}",
+         "shapes.pdb is of another build",
+         NULL},
+        {"a plugin in a folder of its own",
+         {REPORTER "app.exe", "victims-ob2.exe", REPORTER "app.pdb", "app.pdb", REPORTER "plug.dll",
+          "other/plug.dll"},
+         "{\"plugins\":{\"ob2\":[\"other/plug.dll\"]}}",
+         "other/plug.pdb is missing",
+         NULL},
+        {"plugins that are missing",
+         {REPORTER "app.exe", "victims-ob2.exe", REPORTER "app.pdb", "app.pdb"},
+         "{\"plugins\":{\"ob2\":[\"a.dll\",\"other/b.dll\"],\"fp\":[\"c.dll\"]}}",
+         NULL,
+         "a.dll, other/b.dll"},
+        {"nothing", {NULL}, "{}", NULL, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct fault fault = FAULT_INIT;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        const char *folder = arena_printf(&keep, "%s/lacking-%zu", test_scratch(), i);
+        REQUIRE(folder_make(path_join(&keep, folder, "other"), &fault) == ERR_NONE);
+        for (size_t k = 0; k + 1 < COUNT_OF(rows[i].files) && rows[i].files[k] != NULL; k += 2) {
+            size_t bytes;
+            const uint8_t *data = test_read(test_source(rows[i].files[k]), &bytes);
+            test_write(path_join(&keep, folder, rows[i].files[k + 1]), data, bytes);
+        }
+        test_write(path_join(&keep, folder, "toolchain.json"), rows[i].toolchain,
+                   strlen(rows[i].toolchain));
+        CHECK_STR(collect_lacking_pdbs(folder, &keep), rows[i].want);
+        CHECK_STR(collect_lacking_plugins(folder, &keep), rows[i].plugins);
         arena_free(&keep);
     }
 }

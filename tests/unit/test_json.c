@@ -273,6 +273,27 @@ TEST(json_members_have_the_type_that_is_asked_for)
     }
 }
 
+TEST(an_object_is_one_or_absent)
+{
+    static const struct {
+        const char *text;
+        enum status status;
+        bool there;
+    } rows[] = {{"{\"v\": {}}", ERR_NONE, true},
+                {"{\"w\": {}}", ERR_NONE, false},
+                {"{\"v\": []}", ERR_MALFORMED, false},
+                {"{\"v\": \"{}\"}", ERR_MALFORMED, false}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        cJSON *tree;
+        test_row(rows[i].text);
+        REQUIRE(json_parse(rows[i].text, strlen(rows[i].text), &tree, &fault) == ERR_NONE);
+        CHECK_EQ(json_get_object(tree, "v", &fault) != NULL, rows[i].there);
+        CHECK_EQ(fault.code, rows[i].status);
+        cJSON_Delete(tree);
+    }
+}
+
 static const struct {
     const char *text;
     bool hex_ok, dec_ok;

@@ -1,6 +1,7 @@
 /* What goes to stderr, as log.h states it: messages, and progress in each style. */
 #define _XOPEN_SOURCE 700
 #define _DEFAULT_SOURCE /* the size of a terminal */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "base/array.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "test.h"
 
 /* Sends stderr to a file from now on, and returns the file's name. */
@@ -115,4 +117,43 @@ TEST(progress_is_cut_to_the_terminal)
         (void)close(end);
         (void)close(terminal);
     }
+}
+
+/* Numbers of <errno.h>; one without a hint of its own has that of all others. */
+TEST(refusals_of_the_system_have_a_hint)
+{
+    static const struct {
+        int number;
+        const char *hint;
+    } rows[] = {{EPIPE, "the reader has closed the pipe"},
+                {ENOMEM, "out of memory"},
+                {ENOEXEC, "not a program of this system"},
+                {EXDEV, "on another file system"},
+                {EDOM, "the system refused"},
+                {0, "the system refused"}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        CHECK_STR(fault_errno_hint(rows[i].number), rows[i].hint);
+}
+
+/* "PID@" and what process_name_self() has after it. */
+TEST(names_that_are_of_no_process_here)
+{
+    char self[PROCESS_NAME_BYTES], name[PROCESS_NAME_BYTES + 32];
+    process_name_self(self);
+    const char *const here = strchr(self, '@');
+    static const struct {
+        const char *id;
+        enum process_life life;
+    } rows[] = {{"0", PROCESS_UNKNOWN},          {"", PROCESS_UNKNOWN},
+                {"x1", PROCESS_UNKNOWN},         {"-1", PROCESS_UNKNOWN},
+                {"2147483648", PROCESS_UNKNOWN}, {"2147483647", PROCESS_GONE}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].id);
+        (void)snprintf(name, sizeof name, "%s%s", rows[i].id, here);
+        CHECK_EQ(process_life_of(name), rows[i].life);
+    }
+    CHECK_EQ(process_life_of(NULL), PROCESS_UNKNOWN);
+    CHECK_EQ(process_life_of("1"), PROCESS_UNKNOWN);
+    (void)snprintf(name, sizeof name, "%sx", self);
+    CHECK_EQ(process_life_of(name), PROCESS_UNKNOWN);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "verbs/common.h"
 #include "verbs/verb.h"
 
 struct values {
@@ -290,5 +291,35 @@ TEST(a_fault_has_an_exit_code)
             (void)fault_set(&fault, codes[i].status, FAULT_NO_OFFSET, "a test");
         listen(fail, &v, &fault);
         CHECK_EQ(v.code, codes[i].code);
+    }
+}
+
+/* What an option means is said once, and each verb adds what it means there. */
+TEST(an_option_of_many_verbs_has_the_note_of_the_verb)
+{
+    struct option_list list = {.count = 0};
+    const char *value = NULL;
+    const struct {
+        const char *name;
+        struct option_row row;
+        const char *help, *argument;
+    } helps[] = {
+        {"the usual note", OPTION(DB, &value), "the database of runs; default build/twinstack.db",
+         "FILE"},
+        {"a note of the verb in its place", OPTION_AS(DB, &value, "made if it is missing"),
+         "the database of runs; made if it is missing", "FILE"},
+        {"no usual note", OPTION(ALL, &value), "everything", NULL},
+        {"no usual note, and one of the verb", OPTION_AS(ALL, &value, "also old ones"),
+         "everything; also old ones", NULL},
+        {"words of the verb", OPTION_WORDS(DUMP, "A|B", &value, NULL), "a minidump", "A|B"},
+        {"a list", OPTION_EACH(DUMP, &list, "of a crash"),
+         "a minidump; of a crash; may be repeated", "FILE"},
+    };
+    for (size_t i = 0; i < COUNT_OF(helps); i++) {
+        char text[200];
+        test_row(helps[i].name);
+        common_help(&helps[i].row, text, sizeof text);
+        CHECK_STR(text, helps[i].help);
+        CHECK_STR(helps[i].row.argument, helps[i].argument);
     }
 }

@@ -67,6 +67,14 @@ static const struct row {
      {{"1", "alpha beta gamma delta epsilon", "b"}, {"2", "c", "d"}},
      "n words                    x\n1 alpha beta gamma delta   b\n  epsilon\n"
      "2 c                        d\n"},
+    {"the wider of two becomes narrower, 30 to 25",
+     52,
+     {{.head = "n", .align = SHEET_WRAP}, {.head = "words", .align = SHEET_WRAP}, {.head = "x"}},
+     {{"alpha beta gamma delta epsilon", "one two three four fives", "b"}, {"c", "d", "e"}},
+     "n                         words                    x\n"
+     "alpha beta gamma delta    one two three four fives b\n"
+     "epsilon\n"
+     "c                         d                        e\n"},
     {"Markdown: a joined head, and nothing is markup",
      0,
      {{.head = "n", .align = SHEET_RIGHT}, {.head = "vec-\ntored"}, {.head = "offset:\nrtl"}},

@@ -10,6 +10,7 @@
 #include "stacks/notation.h"
 #include "stacks/stack_raw.h"
 #include "stream/count.h"
+#include "stream/gather.h"
 #include "stream/ledger.h"
 #include "stream/partial.h"
 #include "stream/queued_report.h"
@@ -66,6 +67,35 @@ TEST(stacks_are_cut_at_their_labels)
         test_row(rows[i].name);
         CHECK_STR(raw_of(rows[i].text), rows[i].want);
     }
+}
+
+/* One stack may have 16 MiB of text; what comes after a longer one is read. */
+TEST(a_stack_that_is_too_long_is_left_out)
+{
+    static const char before[] = "> x\na!0x1\n", after[] = "> y\nb!0x2\n";
+    const size_t begin = sizeof before - 1, room = RAW_BYTES_MAX + (1 << 20);
+    char *text = malloc(room + sizeof after);
+    struct stack_raw raw;
+    REQUIRE(text != NULL);
+    memcpy(text, before, begin);
+    memcpy(text + begin, ">\n", 2);
+    for (size_t at = begin + 2; at < room; at++)
+        text[at] = "a!0x1\n"[at % 6];
+    text[room - 1] = '\n';
+    memcpy(text + room, after, sizeof after);
+    struct stack_input *input = open_text(text, room + sizeof after - 1);
+    CHECK(stack_input_find_notation(input) == &notation_text);
+    REQUIRE(stack_raw_next(input, &raw) && !raw.too_long && raw.offset == 0);
+    REQUIRE(stack_raw_next(input, &raw));
+    CHECK(raw.too_long);
+    CHECK_EQ(raw.offset, begin);
+    REQUIRE(stack_raw_next(input, &raw) && !raw.too_long);
+    CHECK_EQ(raw.offset, room);
+    CHECK_EQ(raw.label_bytes, 1);
+    CHECK(raw.label != NULL && raw.label[0] == 'y');
+    CHECK(!stack_raw_next(input, &raw));
+    stack_input_close(input);
+    free(text);
 }
 
 /* ---- compared with the reader of frames ------------------------------------------------- */
@@ -300,6 +330,163 @@ TEST(ids_cost_sixteen_bytes_each)
     mutex_free(lock);
     close_memory(q);
     free(q);
+}
+
+#define FIRST "11111111AAAAAAAA" /* an id and its body, 8 bytes each */
+
+/* A page says what it is, its version and its ids; what is damaged is lost, and no other page. */
+TEST(a_page_of_ids_is_read_or_left)
+{
+    static const struct {
+        const char *name, *page;
+        size_t bytes; /* 0: up to its end */
+        enum status want;
+        bool known, next; /* the id of this page, and that of the page after it */
+        const char *stored;
+    } rows[] = {
+        {"one id", "#ids 1 1 \n" FIRST, 0, ERR_NONE, true, true, NULL},
+        {"and a message", "#ids 1 1 alice-1\n" FIRST "a report", 0, ERR_NONE, true, true,
+         "a report"},
+        {"an empty message", "#ids 1 1 alice-1\n" FIRST, 0, ERR_NONE, true, true, ""},
+        {"another id of a message", "#ids 1 1 ../x\n" FIRST "a report", 0, ERR_NONE, false, true,
+         NULL},
+        {"no id", "#ids 1 0 alice-1\na report", 0, ERR_NONE, false, true, "a report"},
+        {"one byte less", "#ids 1 1 \n" FIRST, sizeof "#ids 1 1 \n" FIRST - 2, ERR_NONE, false,
+         true, NULL},
+        {"two ids of which one is there", "#ids 1 2 \n" FIRST, 0, ERR_NONE, false, true, NULL},
+        {"more ids than a page has", "#ids 1 1025 \n" FIRST, 0, ERR_NONE, false, true, NULL},
+        {"no number", "#ids 1 x \n" FIRST, 0, ERR_NONE, false, true, NULL},
+        {"no version", "#ids  1 \n" FIRST, 0, ERR_NONE, false, true, NULL},
+        {"another mark", "#idx 1 1 \n" FIRST, 0, ERR_NONE, false, true, NULL},
+        {"no line", "#ids 1 1 ", 0, ERR_NONE, false, true, NULL},
+        {"a line that is cut", "#id\n", 0, ERR_NONE, false, true, NULL},
+        {"nothing", "", 0, ERR_NONE, false, true, NULL},
+        {"a newer version", "#ids 2 1 \n" FIRST, 0, ERR_UNSUPPORTED, false, false, NULL},
+    };
+    static const char after[] = "#ids 1 1 \n22222222BBBBBBBB";
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct memory_queue *q = malloc(sizeof *q);
+        struct ledger *ledger = NULL;
+        struct fault fault = FAULT_INIT;
+        struct ledger_id first, next;
+        struct mutex *lock = mutex_new();
+        REQUIRE(q != NULL && lock != NULL);
+        test_row(rows[i].name);
+        open_memory(q);
+        const size_t bytes = rows[i].bytes > 0 ? rows[i].bytes : strlen(rows[i].page);
+        REQUIRE(item_set(&q->queue, QUEUE_NOTES, "-page-alice-0", rows[i].page, bytes, &fault) ==
+                    ERR_NONE &&
+                item_set(&q->queue, QUEUE_NOTES, "-page-alice-1", after, sizeof after - 1,
+                         &fault) == ERR_NONE);
+        memcpy(&first, FIRST, sizeof first);
+        memcpy(&next, after + sizeof after - 1 - sizeof next, sizeof next);
+        CHECK_EQ(ledger_open(&q->queue, "alice", lock, &ledger, &fault), rows[i].want);
+        if (ledger != NULL) {
+            CHECK_EQ(ledger_find(ledger, &first), rows[i].known ? LEDGER_KNOWN : LEDGER_NEW);
+            CHECK_EQ(ledger_find(ledger, &next), rows[i].next ? LEDGER_KNOWN : LEDGER_NEW);
+        }
+        CHECK_EQ(q->count[QUEUE_REPORTS], rows[i].stored != NULL);
+        if (rows[i].stored != NULL && q->count[QUEUE_REPORTS] == 1) {
+            CHECK_STR(q->messages[QUEUE_REPORTS][0].id, "alice-1");
+            CHECK_STR(q->messages[QUEUE_REPORTS][0].data, rows[i].stored);
+            CHECK_EQ(strncmp(q->items[0].data, "#ids 1 ", 7), 0); /* the ids stay on the page */
+            CHECK_EQ(q->items[0].bytes, bytes - strlen(rows[i].stored) - strlen("alice-1"));
+        }
+        ledger_free(ledger);
+        mutex_free(lock);
+        close_memory(q);
+        free(q);
+    }
+}
+
+/* Where the next start begins to read: a page, and all later ones; those before it up to a gap. */
+TEST(pages_are_read_from_the_one_that_is_noted)
+{
+    static const struct {
+        const char *name, *hint; /* NULL: there is none */
+        const char *pages;       /* the digits of those that are there */
+        enum status want;
+        const char *known;
+    } rows[] = {
+        {"none is noted", NULL, "012", ERR_NONE, "012"},
+        {"a gap", NULL, "02", ERR_NONE, "0"},
+        {"the second is noted", "1", "0123", ERR_NONE, "0123"},
+        {"old ones are forgotten", "4", "1345", ERR_NONE, "345"},
+        {"what is noted is not there", "4", "3", ERR_NONE, "3"},
+        {"no page at all", "4", "", ERR_NONE, ""},
+        {"no number", "x", "0", ERR_MALFORMED, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct memory_queue *q = malloc(sizeof *q);
+        struct ledger *ledger = NULL;
+        struct fault fault = FAULT_INIT;
+        struct mutex *lock = mutex_new();
+        REQUIRE(q != NULL && lock != NULL);
+        test_row(rows[i].name);
+        open_memory(q);
+        if (rows[i].hint != NULL)
+            REQUIRE(item_set(&q->queue, QUEUE_NOTES, "-pages-alice", rows[i].hint,
+                             strlen(rows[i].hint), &fault) == ERR_NONE);
+        for (const char *at = rows[i].pages; *at != '\0'; at++) {
+            char name[40], page[40];
+            (void)snprintf(name, sizeof name, "-page-alice-%c", *at);
+            (void)snprintf(page, sizeof page, "#ids 1 1 \n1111111%cAAAAAAAA", *at);
+            REQUIRE(item_set(&q->queue, QUEUE_NOTES, name, page, strlen(page), &fault) == ERR_NONE);
+        }
+        CHECK_EQ(ledger_open(&q->queue, "alice", lock, &ledger, &fault), rows[i].want);
+        for (char digit = '0'; ledger != NULL && digit < '6'; digit++) {
+            char id[20];
+            struct ledger_id one;
+            (void)snprintf(id, sizeof id, "1111111%cAAAAAAAA", digit);
+            memcpy(&one, id, sizeof one);
+            CHECK_EQ(ledger_find(ledger, &one),
+                     strchr(rows[i].known, digit) != NULL ? LEDGER_KNOWN : LEDGER_NEW);
+        }
+        ledger_free(ledger);
+        mutex_free(lock);
+        close_memory(q);
+        free(q);
+    }
+}
+
+/* gather.h: what a collector of an older version has noted is an id without a sign before it, and
+ * the SHA-256 of the report's text; here that of FIPS 180-2, B.1. */
+TEST(an_id_that_an_older_collector_has_taken_is_that_of_its_report)
+{
+    static const char abc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    static const struct {
+        const char *name, *note, *id, *text;
+        enum status want;
+    } rows[] = {
+        {"the same report", abc, "alice-1", "abc", ERR_NONE},
+        {"another one has this id", abc, "alice-1", "abd", ERR_MISMATCH},
+        {"it has taken others", abc, "alice-2", "abc", ERR_NONE},
+        {"there is no older one", NULL, "alice-1", "abc", ERR_NONE},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct memory_queue *q = malloc(sizeof *q);
+        struct fault fault = FAULT_INIT;
+        const struct report report = {.id = rows[i].id,
+                                      .sender = "alice",
+                                      .received = "2026-11-22T08:15:00Z",
+                                      .stacks = rows[i].text,
+                                      .bytes = strlen(rows[i].text)};
+        REQUIRE(q != NULL);
+        test_row(rows[i].name);
+        open_memory(q);
+        if (rows[i].note != NULL)
+            REQUIRE(item_set(&q->queue, QUEUE_NOTES, "alice-1", rows[i].note, strlen(rows[i].note),
+                             &fault) == ERR_NONE);
+        struct gather *g = gather_new(&q->queue);
+        REQUIRE(g != NULL);
+        CHECK_EQ(gather_put(g, &report, &fault), rows[i].want);
+        CHECK_EQ(q->count[QUEUE_REPORTS], rows[i].want == ERR_NONE);
+        if (rows[i].want == ERR_NONE)
+            CHECK_STR(q->messages[QUEUE_REPORTS][0].id, rows[i].id);
+        gather_free(g);
+        close_memory(q);
+        free(q);
+    }
 }
 
 /* 70 times the same digit. */
