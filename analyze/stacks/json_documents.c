@@ -200,7 +200,7 @@ static bool next_text(struct stack_input *input, struct stack_line *line, struct
     if (input->reported)
         return false;
     input->reported = true;
-    if (input_read_rest(input, LIMIT_JSON_BYTES, &text, &line->bytes, &out->fault) != ERR_NONE)
+    if (input_read_rest(input, &text, &line->bytes, &out->fault) != ERR_NONE)
         return false;
     line->at = text;
     if (input->broken) /* a part of a document is none */

@@ -60,8 +60,11 @@ struct notation {
     ROW(markup)                                                                                    \
     ROW(windbg)                                                                                    \
     ROW(machine)                                                                                   \
+    ROW(wpa)                                                                                       \
+    ROW(scripts)                                                                                   \
     ROW(spellings)                                                                                 \
     ROW(log)                                                                                       \
+    ROW(creator)                                                                                   \
     ROW(event)                                                                                     \
     ROW(text)
 

@@ -101,6 +101,16 @@ static bool read_data(struct stack_input *input, struct pattern_text r, struct p
     return is_whole || (place == OFFSET && pattern_matches("<Data>%o</Data>", r, found));
 }
 
+/* An event of which a list shows all on one line, and those before Windows 7. */
+static bool read_event(struct pattern_text r, struct pattern_match *found)
+{
+    static const char *const rows[] = {
+        "{%*}Faulting module name: %m, version: %*Fault offset: 0x%o{ %*}",
+        "{%*}Faulting application %*, faulting module %m, version %*, fault address 0x%o{.}{ %*}",
+        "{%*}Faulting application %*, faulting module %m, version %*, fault offset 0x%o,%*"};
+    return pattern_matches_any(rows, COUNT_OF(rows), r, found);
+}
+
 static enum line_is read_line(struct stack_input *input, struct pattern_text r, struct frame *out)
 {
     static const char *const modules[] = {"{Message : }Faulting module name: %m, %*",
@@ -129,6 +139,10 @@ static enum line_is read_line(struct stack_input *input, struct pattern_text r, 
     struct pattern_match found;
     if (r.at[0] == '#')
         return LINE_UNKNOWN;
+    if (read_event(r, &found)) {
+        out->kind = PC_INTERRUPTED;
+        return spelled_offset(input, found.module, found.offset, out) ? LINE_FRAME : LINE_UNKNOWN;
+    }
     if (pattern_matches_any(modules, COUNT_OF(modules), r, &found)) {
         input->fault_module =
             arena_text(&input->arena, found.module.at, pattern_length(found.module));
@@ -148,7 +162,7 @@ static bool starts(const struct stack_input *input, struct pattern_text r, uint6
 {
     struct pattern_match found;
     *thread = NO_THREAD;
-    return input->builder.count > 0 && (pattern_starts(r, "Faulting application name:") ||
+    return input->builder.count > 0 && (pattern_starts(r, "Faulting application ") ||
                                         (input->fault_codes >= 3 && names_file(r, &found)));
 }
 

@@ -35,31 +35,17 @@ static void take_address(struct pattern_text *r)
 static bool read_place(struct stack_input *input, struct pattern_text r, bool in_comment,
                        struct frame *out)
 {
-    static const char *const rows[] = {"%m!0x%o",
-                                       "%m!{ }+{ }0x%o",
-                                       "%m!%f + %X %F(%L){ + %*}",
-                                       "%m!%f{ }+{ }%X{ [%s]}",
-                                       "%m!%f()[%s]",
-                                       "%m!%f [%s]",
-                                       "%m!%f Line %L{ + 0x%* bytes}{ %*}",
-                                       "%m!%f(){ %*}",
-                                       "%m{ }(0x%*){ }+{ }0x%o",
-                                       "%m{ }[0x%*]{ }+{ }0x%o",
-                                       "%m @ 0x%*{ }+{ }0x%o",
-                                       "%m 0x%* + 0x%o",
-                                       "%m{ }(+0x%o)",
-                                       "%e %f+%X",
-                                       "%m{ }+{ }0x%o",
-                                       "%m{ }+{ }0x%o [%*]",
-                                       "{%* }%w@0x%o{ %*}",
-                                       "Caused By Address : %e+%o",
-                                       "%m(+0x%o) [0x%a] (%*)",
-                                       "%m(%f+%X) [0x%a] (%*)",
-                                       "{%* }(%m+%*) - %f (%s)",
-                                       "{(}%e+%o{)}",
-                                       "{%*: }%e+%oh",
-                                       "\"%e\"+%o",
-                                       "%e+%o -> %*"};
+    static const char *const rows[] = {
+        "%m!0x%o", "%m!{ }+{ }0x%o", "%m!%f + %X %F(%L){ + %*}", "%m!%f{ }+{ }%X{ [%s]}",
+        "%m!%f()[%s]", "%m!%f [%s]", "%m!%f Line %L{ + 0x%* bytes}{ %*}", "%m!%f(){ %*}",
+        "%m{ }(0x%*){ }+{ }0x%o", "%m{ }[0x%*]{ }+{ }0x%o", "%m @ 0x%*{ }+{ }0x%o",
+        "%m 0x%* + 0x%o", "%m{ }(+0x%o)", "%e %f+%X", "%m{ }+{ }0x%o", "%m{ }+{ }0x%o [%*]",
+        "{%* }%w@0x%o{ %*}", "Caused By Address : %e+%o", "%m(+0x%o) [0x%a] (%*)",
+        "%m(%f+%X) [0x%a] (%*)", "{(}%e+%o{)}", "{%*: }%e+%oh", "\"%e\"+%o", "%e+%o -> %*",
+        /* Visual Studio */
+        "%m!%f(%*) C++{ %*}", "%m!%f(%*) C#{ %*}", "%m!%f(%*) Unknown{ %*}", "%e!%f(%*)",
+        "%f() Unknown{ %*}", "%f(%*) Line %L{ + 0x%* bytes} C++{ %*}",
+        "%f(%*) Line %L{ + 0x%* bytes} C#{ %*}"};
     struct pattern_match found;
     const char *quote =
         pattern_find(r, '`'); /* "a!`anonymous namespace'::f"; else another tool's */
@@ -67,6 +53,9 @@ static bool read_place(struct stack_input *input, struct pattern_text r, bool in
         !pattern_matches_any(rows, COUNT_OF(rows), r, &found) ||
         (in_comment && pattern_find(found.module, ' ') != NULL))
         return false;
+    const char *colon = pattern_find_last(found.module, ": "); /* a source; of no name of a file */
+    if (colon != NULL)
+        found.module = spelled_after_prefix((struct pattern_text){colon + 2, found.module.end});
     found.module = spelled_after_address(found.module);
     /* "a.dll!0x0a000001+0x5" is a damaged place of managed code */
     if (pattern_length(found.function) >= 2 && memcmp(found.function.at, "0x", 2) == 0)
@@ -78,7 +67,7 @@ static bool read_place(struct stack_input *input, struct pattern_text r, bool in
     }
     if (spelled_address(found.function) && /* Visual Studio, without symbols */
         text_parse_hex(found.function.at, pattern_length(found.function), &out->pc_va)) {
-        out->offset = out->pc_va;
+        spelled_at(out->pc_va, out);
         return true;
     }
     out->symbol_distance = found.distance;

@@ -20,7 +20,8 @@ static bool starts(const struct stack_input *input, struct pattern_text r, uint6
 static enum line_is read_line(struct stack_input *input, struct pattern_text r, struct frame *out)
 {
     static const char *const rows[] = {"%a [unknown] (%m+0x%o)", "%a [unknown] (%m)",
-                                       "%a %f (%m+0x%o)", "%a %f+%X (%m)", "%a %f (%m)"};
+                                       "%a %f (inlined)",        "%a %f (%m+0x%o)",
+                                       "%a %f+%X (%m)",          "%a %f (%m)"};
     struct frame *last = builder_last(&input->builder);
     struct pattern_match found;
     uint64_t thread;

@@ -72,8 +72,7 @@ static bool next(struct stack_input *input, struct arena *keep, struct stack_ite
     if (input->next_stack == 0 && input->record.stacks == NULL && !input->reported) {
         char *data = NULL;
         size_t bytes = 0;
-        if (input_read_rest(input, LIMIT_JSON_BYTES, &data, &bytes, &input->record_fault) ==
-            ERR_NONE)
+        if (input_read_rest(input, &data, &bytes, &input->record_fault) == ERR_NONE)
             (void)record_read(bytes_over(data, bytes, &input->record_fault), &input->arena,
                               &input->record);
     }

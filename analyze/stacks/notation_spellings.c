@@ -7,11 +7,12 @@
 #include "stacks/notation.h"
 
 /* A pattern of a line, and what the line means. */
-enum { PLAIN, INSIDE, CODE };
+enum { PLAIN, INSIDE, CODE, WRAPPED };
 static const struct {
     const char *pattern;
     int address; /* INSIDE: of the call instruction, so not to be stepped back once more.  CODE: the
-                    offset is one in the code, whose first page has the headers */
+                    offset is one in the code, whose first page has the headers. WRAPPED: the
+                    parameters go on in the next line */
 } frame_rows[] = {
     /* LLVM and Chromium, which print one blank where sanitizers print two */
     {"#%n 0x%a%1(%m+0x%o)", PLAIN},
@@ -23,7 +24,7 @@ static const struct {
     {"0x%a, %m(0x%*) + 0x%o byte(s){, %*}", PLAIN},
     /* sanitizers of threads and of undefined behaviour */
     {"#%n %f <null> (%m+0x%o){ (BuildId: %i)}", INSIDE},
-    {"#%n %f %s (%m+0x%o){ (BuildId: %i)}", INSIDE},
+    {"#%n %f %p (%m+0x%o){ (BuildId: %i)}", INSIDE},
     /* debuggerd's tombstones of Android, and those of HarmonyOS */
     {"#%n pc %o %m(%f+%D){(%i)}", INSIDE},
     {"#%n pc %o %m(%i)", INSIDE},
@@ -37,17 +38,25 @@ static const struct {
     {"#%n 0x%a in %f (%*)", PLAIN},
     {"#%n %f (%*) at %s", PLAIN},
     {"#%n %f (%*) from %m", PLAIN},
+    /* cpptrace, whose inlined calls have no address */
+    {"#%n {(inlined)}{0x%a} in %f at %s", INSIDE},
+    {"#%n {(inlined)}{0x%a} in %f at %m", INSIDE},
+    {"#%n (inlined) in %f", INSIDE},
+    {"#%n 0x%a at %m", INSIDE},
     /* systemd-coredump */
     {"#%n 0x%a %f (%m + 0x%o)", PLAIN},
     /* sanitizers with symbols; Chromium on Linux */
-    {"#%n 0x%a in %f %s", INSIDE},
+    {"#%n 0x%a in %f %p", INSIDE},
+    {"#%n {0x%a in }%f (", WRAPPED}, /* gdb, where a line is full */
+    {"#%n {0x%a in }%f (%*,", WRAPPED},
     {"#%n 0x%a in %f", INSIDE},
     {"#%n 0x%a %f [%s]", PLAIN},
-    {"#%n 0x%a %f %s", PLAIN},      /* LLVM with symbols */
+    {"#%n 0x%a %f %p", PLAIN},      /* LLVM with symbols */
     {"#%n 0x%a{ - 1} - %m", PLAIN}, /* eu-stack */
     {"#%n 0x%a{ - 1} %f - %m", PLAIN},
     {"#%n 0x%a %f", PLAIN},
     /* lldb */
+    {"{* }frame #%n: 0x%a %m`%f(%*=%*){ + %D} at %s", PLAIN},
     {"{* }frame #%n: 0x%a %m`%f{ + %D}{ at %s}", PLAIN},
     {"{* }frame #%n: 0x%a %m", PLAIN},
     {"{* }frame #%n: 0x%a", PLAIN},
@@ -59,11 +68,13 @@ static const struct {
     /* Sentry */
     {"%n %m 0x%a <unknown>", PLAIN},
     {"%n %m 0x%a {[inlined] }%f (%s)", PLAIN},
+    {"%n %e 0x%a {[inlined] }%f", PLAIN},
     /* minidump_stackwalk */
     {"%n %m!%f [%F : %L{ + 0x%*}]", PLAIN},
     {"%n %m!%f + %X", PLAIN},
     {"%n %m + 0x%o", PLAIN},
     {"%n 0x%a", PLAIN},
+    {"%m!%f+%X [ %F: %L ]", PLAIN}, /* CrashRpt */
     /* Visual Leak Detector */
     {"%F (%L): %m!%f{ + %X}{ bytes}", PLAIN},
     /* Dr. Memory */
@@ -119,6 +130,12 @@ static const struct {
     {"%n# 0x%a in %m", PLAIN},
     {"%n# %f in %m", PLAIN},
     {"%n# %f at %s", PLAIN},
+    {"%n# 0x%a", PLAIN},
+    {"%n# %f(%*)", PLAIN},
+    /* System Informer */
+    {"%n, %m!%f+%X{, %*}", PLAIN},
+    {"%n, %m+0x%o{, %*}", PLAIN},
+    {"%n, 0x%a{, %*}", PLAIN},
     /* backtrace_symbols() of glibc */
     {"%m(+0x%o){ }[0x%a]", PLAIN},
     {"%m(%f+%X){ }[0x%a]", PLAIN},
@@ -155,16 +172,21 @@ static const struct {
     {"==%n== {at}{by} 0x%a: %f (in %m)", PLAIN},
     {"==%n== {at}{by} 0x%a: %f (%s)", PLAIN},
     /* Process Monitor, as text and as CSV */
+    {"{K }{U }%n\t%*\t%e + 0x%o\t0x%a{\t%*}", PLAIN},
+    {"{K }{U }%n\t%m\t%f + %X{,%*}\t0x%a{\t%*}", PLAIN},
+    {"{K }{U }%n\t<unknown>\t0x%*\t0x%a{\t%*}", PLAIN},
     {"%n %w %e + 0x%o 0x%a{ %*}", PLAIN},
     {"%n %w %f + %X{,%*} 0x%a{ %*}", PLAIN},
     {"\"%*\",\"%*\",\"%e + 0x%o\",\"0x%a\",%*", PLAIN},
     {"\"%*\",\"%m\",\"%f + %X{,%*}\",\"0x%a\",%*", PLAIN},
+    {"\"%*\",\"<unknown>\",\"0x%*\",\"0x%a\",%*", PLAIN},
     /* Delphi: JCL, madExcept, EurekaLog */
-    {"(%o)%{%w{ }%} [%a] %*", CODE},
+    {"(%o)%{%m%} [%a] %*", CODE},
     {"[%a]%{%m%} %f (Line %L, \"%F\"%*){ %*}", PLAIN},
     {"[%a]%{%m%} %f{ + $%*}", PLAIN},
-    {"%* %a +%* %e %* %n +%n %f", PLAIN},
-    {"%* %a +%* %e %f", PLAIN},
+    {"{%* }%a +%* %e %* %n +%n %f", PLAIN},
+    {"{%* }%a +%* %e %* %f", PLAIN},
+    {"{%* }%a +%* %e %f", PLAIN},
     {"|%*|%*|%*|%a{ }|%e{ }|%o{ }|%*", PLAIN},
     {"%e (%*+0x%o)", PLAIN}, /* WhoCrashed */
     /* HotSpot's hs_err, code that it generated or interprets */
@@ -177,8 +199,13 @@ static const struct {
     /* Chromium on Windows, HotSpot's hs_err */
     {"(No symbol) [0x%a]", PLAIN},
     {"%f [0x%a+%D]{ (%s)}", PLAIN},
+    {"%m!(No symbol) [{0x}0x%a]", PLAIN},
+    {"%m!%f [{0x}0x%a+%*]", PLAIN}, /* with hexadecimal distances */
     {"{%* }[%m+0x%o]{ %*}", PLAIN},
     {"%F (%L): %f", PLAIN}, /* StackWalker, with a line */
+    /* Godot */
+    {"[%n] %a (%w+%*) - %f (%s)", PLAIN},
+    {"[%n] %f (%s)", PLAIN},
 };
 
 /* Lines that begin the stack of another thread. */
@@ -196,14 +223,36 @@ static const char *const start_rows[] = {
     "Thread %a{:}{ (Crashed)}",
     "*----> State Dump for Thread Id 0x%a <----*",
     "{%*, }tid: %n, %*",
+    "{main }thread $%a{:}{ (%*}", /* madExcept */
+    "main thread ($%a):",
+    "Thread 0x%a {[%*] }(most recent call first):", /* Python */
+    "Current thread 0x%a {[%*] }(most recent call first):",
+    "Stack Trace of Crashed Thread %n:", /* Unity */
+    "== Stack trace for thread 0x%a ==", /* CrashRpt */
+    "|{*}%w Thread: ID=%n; %*",          /* EurekaLog */
 };
 
 /* Lines above the frames of a stack; after others, those of another stack. */
 static const char *const heading_rows[] = {
-    "RetAddr%*",        "{# }Call Site",        "{# }Child-SP%*",
-    "{# }ChildEBP%*",   "Child SP%*",           "STACK_TEXT:%*",
-    "AddrPC%*",         "Call Trace:",          "Stack trace (most recent call %*",
-    "Stack EIP Arg0%*", "Stack, %n, %n, 1, %*", "*----> Stack Back Trace <----*",
+    "RetAddr%*",
+    "{# }Call Site",
+    "{# }Child-SP%*",
+    "{# }ChildEBP%*",
+    "Child SP%*",
+    "STACK_TEXT:%*",
+    "AddrPC%*",
+    "Call Trace:",
+    "Stack trace (most recent call %*",
+    "Stack EIP Arg0%*",
+    "Stack, %n, %n, 1, %*",
+    "*----> Stack Back Trace <----*",
+    "Native frames: (%*",
+    "Java frames: (%*",
+    "Caused by: %*",
+    "Suppressed: %*",
+    "--- End of inner exception stack trace ---",
+    "Current thread's C stack trace (most recent call first):",
+    "\"Frame\",\"Module\",\"Location\",%*",
 };
 
 /* Lines that belong to a listing and hold no frame. */
@@ -234,6 +283,24 @@ static const char *const passed_rows[] = {
     "Thread %n crashed with %*",
     "(More stack frames follow...)",
     "%w = %*",
+    "--- End of stack trace from previous location%*",
+    "... %n more", /* Java: as in the stack before */
+    "... %n common frames omitted",
+    "Stacks for Running Threads:",
+    "[Frames below may be incorrect %*",
+    "Frame",
+    "[External Code]",
+    "[Native to Managed Transition]",
+    "[Managed to Native Transition]",
+    "[Resuming Async Method]",
+    "[Async Call Stack]",
+    /* EurekaLog */
+    "|Methods %*",
+    "|Class=%*",
+    "|DeadLock=%*",
+    "|Comment=%*",
+    "{|}----%*",
+    "| |",
 };
 
 static bool is_one_of(struct pattern_text text, const char *const *words, size_t count)
@@ -372,6 +439,8 @@ static bool read_pattern(struct stack_input *input, struct pattern_text r, struc
         }
         if (frame_rows[i].address == CODE)
             found.offset += 0x1000;
+        if (frame_rows[i].address == WRAPPED)
+            input->block = BLOCK_PARAMETERS;
         return set_matched(input, &found, out);
     }
     return false;
@@ -409,18 +478,25 @@ static bool read_module(struct stack_input *input, struct pattern_text r)
     return true;
 }
 
-/* "at FILE:LINE" on the line after a function. */
+/* "at FILE:LINE" or "from IMAGE" on the line after a function, also after the rest of parameters
+ * that gdb wrapped. */
 static bool read_where(struct stack_input *input, struct pattern_text r)
 {
+    static const char *const rows[] = {"at %s", "from /%m", "%*) at %s", "%*) from /%m"};
+    const bool wrapped = input->block == BLOCK_PARAMETERS;
     struct frame *last = builder_last(&input->builder);
     struct pattern_match found;
-    if (!pattern_matches("at %s", r, &found))
-        return false;
-    if (last != NULL && !input->builder.lost && last->note == NOTE_NAMED_BY_INPUT &&
-        last->file == NULL) {
+    if (!pattern_matches_any(rows, wrapped ? 4 : 2, r, &found))
+        return wrapped && strchr(",)", r.end[-1]) != NULL;
+    input->block = wrapped ? BLOCK_NONE : input->block;
+    if (last == NULL || input->builder.lost || last->note != NOTE_NAMED_BY_INPUT)
+        return true;
+    if (last->file == NULL) {
         last->file = spelled_keep(input, found.file);
         last->line = (uint32_t)found.line;
     }
+    if (last->module_name == NULL)
+        last->module_name = spelled_keep(input, spelled_base_name(found.module));
     return true;
 }
 
@@ -460,6 +536,14 @@ static enum line_is read_line(struct stack_input *input, struct pattern_text r, 
     if (pattern_matches("#%n <signal handler called>", r, &found)) {
         input->after_signal = true;
         return LINE_NO_FRAME;
+    }
+    if (input->block == BLOCK_PARAMETERS && r.at[0] == '#')
+        input->block = BLOCK_NONE;
+    if (pattern_matches("== Stack trace for thread 0x%a ==", r, &found))
+        input->block = BLOCK_ADDRESSES;
+    if (input->block == BLOCK_ADDRESSES && pattern_matches("0x%a", r, &found)) {
+        spelled_at(found.address, out);
+        return LINE_FRAME;
     }
     if (read_pattern(input, numbered(r), out))
         return LINE_FRAME;

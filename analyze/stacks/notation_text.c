@@ -179,6 +179,10 @@ static bool parse_frame(struct stack_input *input, struct stack_line line, struc
         name--;
     if (name == mark)
         return false;
+    if (input->block == BLOCK_ADDRESSES) {
+        spelled_at(out->offset, out);
+        return true;
+    }
     if (memchr(name, ' ', (size_t)(mark - name)) != NULL) {
         if (states_address((struct pattern_text){line.at, mark}, out->offset))
             return false;
@@ -216,7 +220,7 @@ static uint64_t index_of(struct pattern_text text)
     while (digits.end < text.end && *digits.end >= '0' && *digits.end <= '9')
         digits.end++;
     const char *after = digits.end;
-    if (after < text.end && strchr(":#>])", *after) != NULL)
+    if (after < text.end && strchr(":#>]),", *after) != NULL)
         after++;
     return pattern_length(digits) <= DIGITS && after < text.end && is_blank(*after) &&
                    text_parse_uint(digits.at, pattern_length(digits), &index)
@@ -249,7 +253,8 @@ static void take_index(struct stack_input *input, struct pattern_text text)
 static void turn(const struct stack_input *input, struct stack *stack)
 {
     const uint32_t count = stack->frame_count;
-    if (input->last_index != 0 || input->first_index == 0 || input->rises || count < 2)
+    if (count < 2 || (input->block < BLOCK_WPA &&
+                      (input->last_index != 0 || input->first_index == 0 || input->rises)))
         return;
     for (uint32_t i = 0; i < count; i++)
         stack->frames[i].index = count - 1 - i;
@@ -462,17 +467,19 @@ static bool is_digit(const struct stack_line *line, size_t at)
     return line->bytes > at + 1 && line->at[at] >= '0' && line->at[at] <= '9';
 }
 
-/* Reads a line that begins with '#'. False: it is numbered as a first frame, and none that is
- * known; other lines are comments. */
+/* Reads a line that begins with '#'. False: it is numbered as a frame, "#0" or "#N" of a number
+ * after the last one, and none that is known; other lines are comments. */
 static bool take_comment(struct stack_input *input, const struct stack_line *line)
 {
     const struct pattern_text text = {line->at, line->at + line->bytes};
+    const uint64_t index = index_of(text);
     if (pattern_starts(text, "# Call Site"))
         return take_other(input, line);
     if (!is_digit(line, 1) && !(line->bytes > 2 && line->at[1] == ' ' && is_digit(line, 2)))
         read_module_line(input, *line);
     else if (!take_other(input, line))
-        return !pattern_starts(text, "#0 ") && !pattern_starts(text, "#00 ");
+        return index == NO_THREAD || !is_digit(line, 1) ||
+               (index != 0 && index <= input->last_index);
     return true;
 }
 

@@ -55,16 +55,6 @@ static void drop_notes(struct pattern_text *r)
     }
 }
 
-/* "main(int argc = 0n1)", which kp and kP print: the name alone. */
-static struct pattern_text without_parameters(struct pattern_text function)
-{
-    const char *open = pattern_find(function, '(');
-    if (open != NULL && open > function.at &&
-        (open - function.at < 8 || memcmp(open - 8, "operator", 8) != 0))
-        function.end = open;
-    return function;
-}
-
 /* "[file @ line]" at the end of R. */
 static void take_source(struct stack_input *input, struct pattern_text *r, struct frame *out)
 {
@@ -107,22 +97,27 @@ static bool read_call_site(struct stack_input *input, struct pattern_text r, str
             return true;
         if (!address_of(r, &address))
             return read_method(input, r, out);
-        out->offset = out->pc_va = address;
+        spelled_at(address, out);
         return address != 0;
     }
     const struct pattern_text function = {bang + 1, r.end};
     if (pattern_starts(function, "0x") && address_of(function, &address)) { /* OBS has no symbols */
-        out->offset = out->pc_va = address;
+        spelled_at(address, out);
         return true;
     }
+    struct pattern_text rest = function;
+    const struct pattern_text place = pattern_next_word(&rest);
+    if (pattern_starts(place, "0x") && hex_of(place, &address)) /* Dr. Mingw: the nearest export */
+        return spelled_offset(input, (struct pattern_text){r.at, bang}, address, out);
     input->in_parameters = r.end[-1] == '(';
     const char *plus = pattern_find_last(r, "+0x");
     if (plus != NULL && plus > bang)
         (void)hex_of((struct pattern_text){plus + 1, r.end}, &out->symbol_distance);
     else
         plus = r.end;
+    const struct pattern_text whole = {bang + 1, plus}; /* kp and kP print parameters */
     return spelled_named(input, (struct pattern_text){r.at, bang},
-                         without_parameters((struct pattern_text){bang + 1, plus}), out);
+                         (struct pattern_text){whole.at, pattern_parameters(whole)}, out);
 }
 
 /* A line of parameters after a call site of kP; the last one is ")+0x12 [file @ line]". */
@@ -185,7 +180,8 @@ static bool read_frame(struct stack_input *input, struct pattern_text r, struct 
         return false;
     }
     pattern_skip_blanks(&r); /* kb of x64 has return addresses alone */
-    if ((!pattern_starts(r, ": ") && !is_address(pattern_next_word(&r))) || !skip_arguments(&r))
+    if (input->block != BLOCK_RETURNS &&
+        ((!pattern_starts(r, ": ") && !is_address(pattern_next_word(&r))) || !skip_arguments(&r)))
         return false;
     pattern_skip_blanks(&r);
     return pattern_length(r) > 0 && read_call_site(input, r, out);
@@ -200,6 +196,10 @@ static enum line_is read_line(struct stack_input *input, struct pattern_text r, 
         return LINE_FRAME;
     if (pattern_matches("{# }Call Site", r, &found)) {
         input->block = BLOCK_NAMES;
+        return LINE_NO_FRAME;
+    }
+    if (pattern_matches("RetAddr Call Site", r, &found)) {
+        input->block = BLOCK_RETURNS;
         return LINE_NO_FRAME;
     }
     if (input->block == BLOCK_NAMES && pattern_matches_any(names, COUNT_OF(names), r, &found))

@@ -43,6 +43,7 @@ static const struct {
 
 static const char *const frame_tags[] = {"frame", "stackframe"};
 static const char *const text_tags[] = {"callstack", "pcallstack", "stacktrace"};
+static const char *const stack_tags[] = {"stack", "callstack", "pcallstack", "stacktrace"};
 
 /* A tag, from its '<' to after its '>'. */
 struct tag {
@@ -342,11 +343,12 @@ static struct pattern_text thread_name(const struct tag *thread, char *end)
 
 /* Where lines are written: tags before the next frame, of which the last ended at END. */
 struct space {
-    char *at, *end; /* NULL: no thread began */
+    char *at, *end; /* NULL: neither a thread nor a stack outside of one began */
     struct pattern_text name;
+    bool is_thread;
 };
 
-/* "> thread NAME" for the thread that began, or what there is room for. */
+/* "> thread NAME" for the thread that began, ">" for a stack, or what there is room for. */
 static void put_thread(struct space *space)
 {
     static const char label[] = "thread ";
@@ -356,10 +358,11 @@ static void put_thread(struct space *space)
     const char *const end = space->end;
     if (space->at == NULL)
         return;
-    memcpy(copy, space->name.at, bytes);
+    if (bytes > 0)
+        memcpy(copy, space->name.at, bytes);
     blank(space->at, space->end);
     char *to = put_char(put_char(space->at, end, '\n'), end, '>');
-    if ((size_t)(end - to) > sizeof label + bytes)
+    if (space->is_thread && (size_t)(end - to) > sizeof label + bytes)
         to = put(put_char(to, end, ' '), end, (struct pattern_text){label, label + 6});
     if ((size_t)(end - to) > bytes + 1)
         to = put(put_char(to, end, ' '), end, (struct pattern_text){copy, copy + bytes});
@@ -379,8 +382,9 @@ static bool has_places(char *at, char *end)
 static void make_text(char *at, char *end, struct arena *scratch)
 {
     struct tag tag;
-    struct space space = {NULL, NULL, {NULL, NULL}};
+    struct space space = {NULL, NULL, {NULL, NULL}, false};
     bool in_text = false, in_thread = false; /* in_text: of an element whose lines are frames */
+    bool any = false;                        /* a stack was before */
     const bool again = has_places(at, end);
     while (next_tag(at, end, &tag)) {
         if (!in_text)
@@ -397,15 +401,18 @@ static void make_text(char *at, char *end, struct arena *scratch)
             put_thread(&space);
             at = read_frame(&tag, end, parts);
             in_text = false;
+            any = true;
             put_frame(tag.at, at, parts, scratch);
             arena_reset(scratch);
             continue;
         }
-        if (is_thread && !tag.closes) {
-            space.name = thread_name(&tag, end);
-            space.at = tag.at;
-        }
+        if (is_thread && !tag.closes)
+            space = (struct space){tag.at, NULL, thread_name(&tag, end), true};
+        else if (any && !in_thread && !tag.closes && space.at == NULL &&
+                 is_any(tag.name, stack_tags, COUNT_OF(stack_tags)))
+            space = (struct space){tag.at, NULL, {NULL, NULL}, false};
         in_thread = is_thread ? !tag.closes : in_thread;
+        any = any || in_text;
         if (space.at != NULL) {
             space.end = tag.end;
             if (in_text || (is_thread && tag.closes))

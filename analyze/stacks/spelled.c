@@ -21,10 +21,28 @@ struct pattern_text spelled_trimmed(struct pattern_text text)
     return text;
 }
 
+void spelled_at(uint64_t address, struct frame *out)
+{
+    out->offset = out->pc_va = address;
+}
+
+/* WinDbg's name of a module that was unloaded: "<Unloaded_foo.dll>". */
+static bool take_unloaded(struct pattern_text *name)
+{
+    static const char before[] = "<Unloaded_";
+    if (!pattern_starts(*name, before) || name->end[-1] != '>')
+        return false;
+    name->at += sizeof before - 1;
+    name->end--;
+    return true;
+}
+
 bool spelled_offset(struct stack_input *input, struct pattern_text name, uint64_t offset,
                     struct frame *out)
 {
     name = spelled_base_name(name);
+    if (take_unloaded(&name))
+        out->module_state = MODULE_STATE_UNLOADED;
     out->module =
         pattern_length(name) > 0 ? input_module(input, name.at, pattern_length(name)) : NULL;
     out->module_name = out->module != NULL ? out->module->name : NULL;

@@ -29,7 +29,8 @@
  * A line that is none of these may be what another tool prints. Most are patterns in one table
  * (notation_spellings.c): gdb, lldb, sanitizers, Android's tombstones, crash reports of macOS,
  * systemd-coredump, LLVM, Chromium, Gecko, HotSpot, Rust, .NET, Node, Python, Zig, winedbg, Boost,
- * std::stacktrace, backtrace_symbols(), minidump_stackwalk, Sentry, Unreal, Unity, Process Monitor.
+ * std::stacktrace, backtrace_symbols(), minidump_stackwalk, Sentry, Unreal, Unity, Process Monitor,
+ * System Informer, CrashRpt.
  * The others need more than one line:
  *
  *     module+0xOFFSET       as module!0xOFFSET; also module + 0xOFFSET, and module!name+0xOFFSET,
@@ -50,12 +51,15 @@
  *                           Go
  *     at FILE:LINE          the place of the function on the line before
  *
- * and, each in a file of its own, the panics of Rust without addresses, perf script, UMDH, and the
- * markup of LLVM's symbolizer, which also places modules.
+ * and, each in a file of its own, the panics of Rust without addresses, perf script, UMDH, the
+ * markup of LLVM's symbolizer, which also places modules, and the calls of scripts: Python's
+ * tracebacks, Node's functions without a name, .NET in other languages than English; Qt Creator's
+ * stack view; and tables of Windows Performance Analyzer, a stack in each row.
  *
  * "Thread N", "thread #N", ". N Id: ..." and the like start a stack, and so does a frame whose
  * number is that of the first one again. Where numbers end with 0, the outermost frame came first.
- * Of the lines that begin with '#', only "#N ..." and "# N ..." can be more than comments.
+ * Of the lines that begin with '#', only "#N ..." and "# N ..." can be more than comments. "#N ..."
+ * that is unreadable is an error where N is 0 or comes after the last frame's number.
  * Addresses and offsets are return addresses, except in tools that print the call itself
  * (AddressSanitizer, Android): those are looked up where they are. With stack_input_addresses() the
  * address of a line counts more than the name in it.

@@ -148,6 +148,15 @@ static bool is_image_name(struct pattern_text name)
     return false;
 }
 
+/* True where no word of a function comes before the file, as in "const /src/a.h". */
+static bool is_path(struct pattern_text text)
+{
+    const struct pattern_text word = pattern_next_word(&text);
+    return pattern_length(text) == 0 ||
+           ((pattern_find(word, '/') != NULL || pattern_find(word, '\\') != NULL) &&
+            pattern_find(word, '(') == NULL);
+}
+
 static bool set_text(struct pattern_match *found, char kind, struct pattern_text text)
 {
     switch (kind) {
@@ -167,9 +176,11 @@ static bool set_text(struct pattern_match *found, char kind, struct pattern_text
         found->identity = text;
         break;
     case 's':
+    case 'p':
         found->line = pattern_take_line(&text);
         found->file = text;
-        return found->line != 0 && pattern_find_last(text, " at ") == NULL;
+        return found->line != 0 && pattern_find_last(text, " at ") == NULL &&
+               (kind == 's' || is_path(text));
     case 'F':
         found->file = text;
         break;
@@ -213,21 +224,52 @@ static bool count_open(char c, size_t *open)
     return true;
 }
 
+/* True where TEXT ends with WORD. */
+static bool ends_with(struct pattern_text text, const char *word)
+{
+    const size_t bytes = strlen(word);
+    return pattern_length(text) >= bytes && memcmp(text.end - bytes, word, bytes) == 0;
+}
+
+/* Counts in *OPEN the lists of template arguments that are open after C, which follows TEXT. */
+static void count_lists(struct pattern_text text, char c, size_t *open)
+{
+    if (c == '<' && !ends_with(text, "operator") && !ends_with(text, "operator<"))
+        ++*open;
+    else if (c == '>' && *open > 0 && !ends_with(text, "-") && !ends_with(text, "="))
+        --*open;
+}
+
+const char *pattern_parameters(struct pattern_text function)
+{
+    size_t lists = 0;
+    for (struct pattern_text name = {function.at, function.at}; name.end < function.end;
+         name.end++) {
+        if (*name.end == '(' && lists == 0 && pattern_length(name) > 0 && name.end[-1] != ':' &&
+            !ends_with(name, "operator"))
+            return name.end;
+        count_lists(name, *name.end, &lists);
+    }
+    return function.end;
+}
+
 /* A text field of KIND at R, then the rest P of the pattern. A name that opens or closes a
- * parenthesis of another part would begin inside of the function before it. */
+ * parenthesis of another part would begin inside of the function before it; a function ends neither
+ * in its template arguments nor in "operator()". */
 static bool match_text(struct matcher *m, char kind, const char *p, struct pattern_text r)
 {
     const struct pattern_match before = m->found;
-    const bool is_name = strchr("mwes", kind) != NULL;
+    const bool is_name = strchr("mwesp", kind) != NULL;
     struct pattern_text text = {r.at, r.at};
-    size_t open = 0;
+    size_t open = 0, lists = 0;
     while (*p == '}')
         p++;
     for (;;) {
         if (++m->steps > STEPS_MAX)
             return false;
         const struct pattern_text rest = {text.end, r.end};
-        if ((!is_name || open == 0) && may_match(p, rest)) {
+        if ((!is_name || open == 0) && lists == 0 && may_match(p, rest) &&
+            !(kind == 'f' && pattern_starts(rest, "(") && ends_with(text, "operator"))) {
             if (set_text(&m->found, kind, text) && match(m, p, rest))
                 return true;
             m->found = before;
@@ -235,6 +277,8 @@ static bool match_text(struct matcher *m, char kind, const char *p, struct patte
         if (text.end == r.end || !is_part(kind, *text.end) ||
             (is_name && !count_open(*text.end, &open)))
             return false;
+        if (kind == 'f')
+            count_lists(text, *text.end, &lists);
         text.end++;
     }
 }

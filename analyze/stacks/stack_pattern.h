@@ -10,13 +10,14 @@
  *     %m    the module: text up to what follows in the pattern; %w the same without blanks, %e the
  *           same when it ends in .exe, .dll, .so and the like
  *     %f    the function; %F and %L a file and a line apart
- *     %s    FILE:LINE or FILE:LINE:COLUMN, without " at "
+ *     %s    FILE:LINE or FILE:LINE:COLUMN, without " at "; %p the same after the blank that ends a
+ *           function, without a word of the function
  *     %i    the identity of the module, hexadecimal digits
  *     %*    anything, also nothing
  *     {...} may be missing
  *
- * A text is as short as what follows allows, and a module or file closes the parentheses that it
- * opens; the whole line must match. */
+ * A text is as short as what follows allows; a module or file closes the parentheses that it opens,
+ * a function its template arguments; the whole line must match. */
 #ifndef STACKS_STACK_PATTERN_H
 #define STACKS_STACK_PATTERN_H
 
@@ -56,5 +57,7 @@ struct pattern_text pattern_next_word(struct pattern_text *text);
 /* NULL: not there. */
 const char *pattern_find(struct pattern_text text, char c);
 const char *pattern_find_last(struct pattern_text text, const char *word);
+/* Where the parameters after a FUNCTION's name begin, else its end. */
+const char *pattern_parameters(struct pattern_text function);
 
 #endif

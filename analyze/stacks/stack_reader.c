@@ -218,9 +218,10 @@ bool input_read_line(struct stack_input *input, struct stack_line *out)
     }
 }
 
-enum status input_read_rest(struct stack_input *input, size_t max, char **out, size_t *bytes,
+enum status input_read_rest(struct stack_input *input, char **out, size_t *bytes,
                             struct fault *fault)
 {
+    const size_t max = LIMIT_JSON_BYTES;
     while (input->end - input->start <= max && input_fill(input, max * 2))
         continue;
     *bytes = input->end - input->start;
@@ -412,24 +413,24 @@ struct frame *builder_last(struct stack_builder *builder)
     return &builder->frames[at];
 }
 
+static bool copy_text(const char **text, struct arena *keep)
+{
+    if (*text == NULL)
+        return true;
+    *text = arena_string(keep, *text);
+    return *text != NULL;
+}
+
 /* Copies data that is in scratch. */
 static bool copy_frame(struct frame *frame, struct arena *keep)
 {
-    if (frame->symbols == SYMBOLS_JIT) {
-        frame->function = arena_string(keep, frame->function);
-        return frame->function != NULL;
-    }
-    if (frame->module == NULL) { /* what another tool named */
-        const char *const texts[] = {frame->module_name, frame->function, frame->file};
-        frame->module_name = arena_string(keep, texts[0]);
-        frame->function = arena_string(keep, texts[1]);
-        frame->file = arena_string(keep, texts[2]);
-        return (texts[0] == NULL || frame->module_name != NULL) &&
-               (texts[1] == NULL || frame->function != NULL) &&
-               (texts[2] == NULL || frame->file != NULL);
-    }
-    if (frame->type_arguments != NULL &&
-        (frame->type_arguments = arena_string(keep, frame->type_arguments)) == NULL)
+    if (frame->symbols == SYMBOLS_JIT)
+        return copy_text(&frame->function, keep) && frame->function != NULL;
+    if (!copy_text(&frame->file, keep)) /* also of an offset that another tool found a line for */
+        return false;
+    if (frame->module == NULL) /* what another tool named */
+        return copy_text(&frame->module_name, keep) && copy_text(&frame->function, keep);
+    if (!copy_text(&frame->type_arguments, keep))
         return false;
     if (frame->module->index != UINT32_MAX)
         return true;

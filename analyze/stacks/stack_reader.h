@@ -44,7 +44,22 @@ struct input_range {
 };
 
 /* Frames that only a line before them makes known. */
-enum input_block { BLOCK_NONE, BLOCK_GO, BLOCK_RUST, BLOCK_PERF, BLOCK_UMDH, BLOCK_NAMES };
+enum input_block {
+    BLOCK_NONE,
+    BLOCK_GO,
+    BLOCK_RUST,
+    BLOCK_PERF,
+    BLOCK_UMDH,
+    BLOCK_NAMES,
+    BLOCK_PARAMETERS,
+    BLOCK_RETURNS,   /* of WinDbg's k: a return address and the call site */
+    BLOCK_ADDRESSES, /* module!0xADDRESS instead of an offset */
+    /* From here on the innermost frame is the last one. */
+    BLOCK_WPA,
+    BLOCK_PYTHON,
+    BLOCK_PYTHON_SOURCE, /* a line of the source may follow */
+    BLOCK_PYTHON_MARKS   /* marks below that line may follow */
+};
 
 enum input_units { UNITS_BYTES, UNITS_UTF16_LITTLE, UNITS_UTF16_BIG };
 
@@ -148,8 +163,8 @@ const char *input_after_space(struct stack_input *input, size_t from);
 /* Reads the next line, without its end.  False at the end of the stream. */
 bool input_read_line(struct stack_input *input, struct stack_line *out);
 
-/* Reads the rest of the stream into input->arena, at most MAX bytes. */
-enum status input_read_rest(struct stack_input *input, size_t max, char **out, size_t *bytes,
+/* Reads the rest of the stream into input->arena, at most LIMIT_JSON_BYTES. Fails: ERR_LIMIT. */
+enum status input_read_rest(struct stack_input *input, char **out, size_t *bytes,
                             struct fault *fault);
 
 /* Copies the BYTES of an id as model/module.h spells it: the first UPPER digits in upper case, the
@@ -186,6 +201,8 @@ bool input_has_label(const char *at, const char *end);
 struct pattern_text spelled_trimmed(struct pattern_text text);
 /* A copy in scratch; NULL: an empty text, or out of memory. */
 const char *spelled_keep(struct stack_input *input, struct pattern_text text);
+/* A frame at ADDRESS in a module whose base is unknown. */
+void spelled_at(uint64_t address, struct frame *out);
 /* A frame at an offset in a module, whose folder is left out. */
 bool spelled_offset(struct stack_input *input, struct pattern_text module, uint64_t offset,
                     struct frame *out);

@@ -2,8 +2,10 @@
  * name that a value may have. What is expected follows from stack_input.h and from the documents
  * that the notations name. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "stack_text.h"
 #include "stacks/stack_input.h"
 #include "test.h"
@@ -126,7 +128,7 @@ TEST(reports_in_xml)
         {"lines of each name of a text",
          "<r><CallStack>a!0x1\n</CallStack><PCallStack>b!0x2\n</PCallStack>"
          "<stack_trace>c!0x3\n</stack_trace></r>",
-         "-: a!0x1@i b!0x2@r c!0x3@r\n"},
+         "-: a!0x1@i\n: b!0x2@i\n: c!0x3@i\n"},
     };
     check_rows(rows, COUNT_OF(rows));
 }
@@ -178,4 +180,170 @@ TEST(events_of_sentry)
          "-: ?!0x1@i\n"},
     };
     check_rows(rows, COUNT_OF(rows));
+}
+
+/* A document of one module, whose other members are MODULE, and of one frame. */
+static void read_one(const char *module, const char *frame, struct arena *keep,
+                     struct stack_item *out)
+{
+    char text[512];
+    (void)snprintf(text, sizeof text,
+                   "{\"modules\":[{\"name\":\"a\"%s}],\"label\":\"x\",\"times\":{\"unwind_ns\":3,"
+                   "\"resolve_ns\":5,\"resolve_system_ns\":2},\"frames\":[%s]}",
+                   module, frame);
+    struct stack_input *input = stack_text_open(text, strlen(text));
+    REQUIRE(stack_input_next(input, keep, out));
+    stack_input_close(input);
+}
+
+TEST(a_document_that_is_refused_says_what_was_expected)
+{
+#define AT "{\"module\":0,\"offset\":\"0x1\"}"
+    static const struct {
+        const char *name, *module, *frame, *hint;
+    } rows[] = {
+        {"a code id of letters", ",\"code_id\":\"zz\"", AT,
+         "expected timestamp and image size in hexadecimal"},
+        {"a debug id with a g", ",\"debug_id\":\"g249D99D0C4049318610F4E4FB0B6936\"", AT,
+         "expected the GUID's 32 hexadecimal digits and the age"},
+        {"one of 64 digits", ",\"debug_id\":\"" ID ID "\"", AT,
+         "expected the GUID's 32 hexadecimal digits and the age"},
+        {"an MVID of 31 digits", ",\"mvid\":\"3249D99D0C40493186100F4E4FB0B69\"", AT,
+         "expected a GUID's 32 hexadecimal digits"},
+        {"a module that is no number", "", "{\"module\":true,\"offset\":\"0x1\"}",
+         "expected an index into modules, or null"},
+        {"a module before the first", "", "{\"module\":-1,\"offset\":\"0x1\"}",
+         "expected an index into modules, or null"},
+        {"a module after the last", "", "{\"module\":1,\"offset\":\"0x1\"}",
+         "no module has that index"},
+        {"half a module", ",\"index\":1", "{\"module\":0.5,\"offset\":\"0x1\"}",
+         "no module has that index"},
+        {"a frame that is a number", "", "7", "expected an object"},
+        {"another kind", "", "{\"module\":0,\"offset\":\"0x1\",\"kind\":\"leaf\"}",
+         "expected interrupted or return"},
+        {"no offset", "", "{\"module\":0}", "a frame in a module needs an offset"},
+        {"a token of table 5", "", "{\"module\":0,\"offset\":\"0x1\",\"method\":\"0x05000001\"}",
+         "expected a token 0x06...... and an offset in its IL"},
+        {"an offset in IL of 33 bits", "",
+         "{\"module\":0,\"offset\":\"0x100000000\",\"method\":\"0x06000001\"}",
+         "expected a token 0x06...... and an offset in its IL"},
+        {"neither offset nor address", "", "{\"kind\":\"return\"}",
+         "a frame needs an `offset` in a `module`, or an `address`"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct stack_item item;
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        read_one(rows[i].module, rows[i].frame, &keep, &item);
+        CHECK_STR(fault_code_name(item.fault.code), "malformed");
+        CHECK_STR(item.fault.hint, rows[i].hint);
+        arena_free(&keep);
+    }
+}
+
+TEST(a_document_has_all_that_a_module_and_a_stack_state)
+{
+    static const struct {
+        const char *name, *module, *code_id, *debug_id, *build_id, *mvid;
+    } rows[] = {
+        {"nothing", "", "", "", "", ""},
+        {"empty texts", ",\"code_id\":\"\",\"debug_id\":\"\",\"mvid\":\"\"", "", "", "", ""},
+        {"of PE", ",\"code_id\":\"5ab38077ABC000\",\"debug_id\":\"" ID "A\"", "5AB38077abc000",
+         ID "a", "", ""},
+        {"of ELF", ",\"code_id\":\"0123456789abcdef0123456789abcdef01234567\"", "", "",
+         "0123456789abcdef0123456789abcdef01234567", ""},
+        {"a debug id of zeros is none", ",\"debug_id\":\"00000000000000000000000000000000\"", "",
+         "", "", ""},
+        {"an MVID", ",\"mvid\":\"" ID "\"", "", "", "", "3249D99D-0C40-4931-8610-F4E4FB0B6936"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct stack_item item;
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        read_one(rows[i].module,
+                 "{\"module\":0,\"offset\":\"0x12\",\"method\":\"0x06000007\",\"type_arguments\":"
+                 "\"int\"}",
+                 &keep, &item);
+        CHECK_STR(item.label, "x");
+        REQUIRE(item.fault.code == ERR_NONE && item.stack.frame_count == 1);
+        CHECK_EQ(item.stack.cost.unwind_ns, 3);
+        CHECK_EQ(item.stack.cost.resolve_ns, 5);
+        CHECK_EQ(item.stack.cost.system_ns, 2);
+        const struct frame *frame = &item.stack.frames[0];
+        CHECK_EQ(frame->method_token, 0x06000007);
+        CHECK_EQ(frame->offset, 0x12);
+        CHECK_STR(frame->type_arguments, "int");
+        CHECK_STR(frame->module->code_id, rows[i].code_id);
+        CHECK_STR(frame->module->debug_id, rows[i].debug_id);
+        CHECK_STR(frame->module->mvid, rows[i].mvid);
+        CHECK_STR(frame->module->build_id != NULL ? frame->module->build_id : "", rows[i].build_id);
+        arena_free(&keep);
+    }
+}
+
+/* A line may have 1 MiB; what comes after a longer one is read. */
+TEST(a_line_of_json_that_is_too_long_is_left_out)
+{
+    enum { LONG = LIMIT_LINE_BYTES + 1 };
+    static char text[LONG + 256];
+    const char *const first = "{\"frames\":[{\"address\":\"0x1\"}]}\n";
+    size_t at = (size_t)snprintf(text, sizeof text, "%s", first);
+    memset(text + at, ' ', LONG);
+    memcpy(text + at, "{\"label\":", 9);
+    at += LONG;
+    at += (size_t)snprintf(text + at, 64, "\n{\"frames\":[{\"address\":\"0x2\"}]}\n");
+    CHECK_STR(stack_text(text, at), "-: ?!0x1@i\n-: !limit@31\n-: ?!0x2@i\n");
+}
+
+/* Writes UNITS at OUT in the order of bytes that BIG says; returns the place after them. */
+static uint8_t *put_units(uint8_t *out, const uint16_t *units, size_t count, bool big)
+{
+    for (size_t i = 0; i < count; i++) {
+        *out++ = (uint8_t)(big ? units[i] >> 8 : units[i]);
+        *out++ = (uint8_t)(big ? units[i] : units[i] >> 8);
+    }
+    return out;
+}
+
+/* Text of Windows' shells that is larger than every buffer on its way, with letters of one to four
+ * bytes in UTF-8, so that some are cut between two reads. */
+TEST(utf16_is_read_to_its_end)
+{
+    enum { LINES_MAX = 100000 };
+    static const uint16_t mark[] = {0xFEFF}, line[] = {'#', 0xFC, 0x4E2D, 0xD83D, 0xDCDA, '\n'};
+    static const uint16_t letters[] = {0xFC, 0x4E2D, 0xD83D, 0xDCDA}, end[] = {'\n'};
+    static const uint16_t frame[] = {'\n', 'a', '!', '0', 'x', '1', '\n'};
+    static const struct {
+        const char *name;
+        int lines, letters; /* before the stack; in its label, each four times */
+        bool big;
+    } rows[] = {
+        {"short", 1, 0, false},
+        {"in the other order of bytes", 1, 0, true},
+        {"many lines", LINES_MAX, 0, false},
+        {"many lines, in the other order", LINES_MAX - 1, 0, true},
+        {"a comment that is one long line", 50000, 15000, false},
+        {"the same, in the other order", 49999, 15001, true},
+    };
+    uint8_t *data = malloc((size_t)LINES_MAX * sizeof line + 200000);
+    REQUIRE(data != NULL);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        uint8_t *at = put_units(data, mark, 1, rows[i].big);
+        test_row(rows[i].name);
+        for (int k = 0; k < rows[i].lines; k++)
+            at = put_units(at, line, COUNT_OF(line), rows[i].big);
+        if (rows[i].letters > 0)
+            at = put_units(at, line, 1, rows[i].big);
+        for (int k = 0; k < rows[i].letters; k++)
+            at = put_units(at, letters, COUNT_OF(letters), rows[i].big);
+        at = put_units(at, end, 1, rows[i].big);
+        at = put_units(at, (const uint16_t[]){'>', ' '}, 2, rows[i].big);
+        at = put_units(at, letters, COUNT_OF(letters), rows[i].big);
+        at = put_units(at, frame, COUNT_OF(frame), rows[i].big);
+        CHECK_STR(stack_text((const char *)data, (size_t)(at - data)),
+                  "\u00FC\u4E2D\U0001F4DA: a!0x1@i\n");
+    }
+    free(data);
 }

@@ -58,9 +58,12 @@ static const struct {
      "0   a.exe                       0x12a2a3d           crash::f (main.cpp:26)\n"
      "1   a.exe                       0x12a2a3e           [inlined] std::g (string:1)\n"
      "2   <unknown>                   0x7fff              <unknown>\n"
-     "3   a.exe                       0x12a2a3d           0x12a0000 + 10813\n",
+     "3   a.exe                       0x12a2a3d           0x12a0000 + 10813\n"
+     "4   KERNEL32.DLL                0x7ffb6c8d7374      BaseThreadInitThunk\n"
+     "5 lines of 0x1234 bytes\n",
+     "thread 7748: !malformed@380\n"
      "thread 7748: a.exe!crash::f!0x0@i(main.cpp:26) a.exe!std::g!0x0@r(string:1) ?!0x7fff@r "
-     "a.exe!0x2a3d@r\n"},
+     "a.exe!0x2a3d@r KERNEL32.DLL!BaseThreadInitThunk!0x0@r\n"},
     {"Swift",
      "0 0x0104ea4c20 f + 12 in MyApp at /a.swift:3:4\n1 [ra] 0x0104ea4c21 g + 1 in MyApp\n",
      "-: MyApp!f!0x0@i(/a.swift:3) MyApp!g!0x0@r\n"},

@@ -65,7 +65,7 @@ TEST(frames_below_a_heading)
          "app 1235/1236 12346.1: cycles: \n\t          401235 g (inlined)\n",
          "thread 1234: app!main!0x0@i(a.c:12) libc-2.23.so!__libc_start_main!0x0@r ?!0x401129@r "
          "my app!0x1130@r [kernel.kallsyms]!f(int (*)(int))!0x0@r\nthread 1236: "
-         "inlined!g!0x0@i\n"},
+         "?!g!0x0@i\n"},
         {"UMDH, with and without symbols",
          "// Loaded modules:\n//     Base Size Module\n//   77000000 00180000 C:\\W\\ntdll.dll\n"
          "+    5320 (   f110 -  9df0)     3a allocs     BackTrace00053\n"
@@ -170,6 +170,67 @@ TEST(several_stacks_of_one_text)
 TEST(lines_of_more_tools)
 {
     static const struct row rows[] = {
+        {"cpptrace",
+         "Stack trace (most recent call first):\n#0 0x00007ff6a1b21591 in foo(int) at "
+         "C:\\s.cpp:12:5\n"
+         "#1 (inlined)          in bar() at C:\\s.cpp:18:3\n#2 (inlined)          in baz()\n"
+         "#3 0x00007ff6a1b2162f in main at C:\\a.exe\n#4 0x00007ffb6c8d7374 at C:\\W\\K32.dll\n",
+         "-: ?!foo(int)!0x0@i(C:\\s.cpp:12) ?!bar()!0x0@i(C:\\s.cpp:18) ?!baz()!0x0@i "
+         "a.exe!main!0x0@i ?!0x7ffb6c8d7374@i\n"},
+        {"Godot",
+         "[0] Node::_notification (C:\\godot\\node.cpp:123)\n[1] /x/godot(+0x2f1) [0x55d2f1] "
+         "(??:0)\n"
+         "[2] <couldn't map PC to fn name>\n[3] [warn] no frame (x)\n",
+         "-: !malformed@87\n-: !malformed@120\n"
+         "-: ?!Node::_notification!0x0@i(C:\\godot\\node.cpp:123) godot!0x2f1@r\n"},
+        {"sanitizers, methods that are const, and results of templates",
+         "    #0 0x401234 in std::function<int (char)>::operator()(char) const /usr/f.h:591:9\n"
+         "    #1 0x401235 in C::get(int, char*) const C:\\Program Files (x86)\\my dir\\a.cpp:12\n"
+         "    #2 0x401236 in void f<void, void (*)(int)>(void (*&&)(int), int&&) /usr/f.h:61\n"
+         "    #3 0x401237 in V operator/(V const&, int) /usr/f.h:62\n"
+         "    #4 0x401238 in main a.c:3\n #5 0x0000000000401239 int g<int (int)>(int) const "
+         "./a.h:1:2\n",
+         "-: ?!std::function<int (char)>::operator()(char) const!0x0@i(/usr/f.h:591) "
+         "?!C::get(int, char*) const!0x0@i(C:\\Program Files (x86)\\my dir\\a.cpp:12) "
+         "?!void f<void, void (*)(int)>(void (*&&)(int), int&&)!0x0@i(/usr/f.h:61) "
+         "?!V operator/(V const&, int)!0x0@i(/usr/f.h:62) ?!main!0x0@i(a.c:3) "
+         "?!int g<int (int)>(int) const!0x0@r(./a.h:1)\n"},
+        {"gdb, functions as template arguments",
+         "#0  0x00401234 in f<void (*)(int)> (x=1) at a.c:1\n"
+         "#1  0x00401235 in std::function<int (char)>::operator()(char) const (this=0x1) at f.h:2\n"
+         "#2  0x00401236 in operator<< <int (char)> (o=..., p=0x1) at a.c:3\n"
+         "#3  0x00401237 in S::operator-> (this=0x1) at a.c:4\n",
+         "-: ?!f<void (*)(int)>!0x0@i(a.c:1) "
+         "?!std::function<int (char)>::operator()(char) const!0x0@r(f.h:2) "
+         "?!operator<< <int (char)>!0x0@r(a.c:3) ?!S::operator->!0x0@r(a.c:4)\n"},
+        {"gdb, where a line was full",
+         "#0  0x00401233 in f (a=1, b=2)\n    at ./a.c:44\n"
+         "#1  0x00401234 in std::vector<int, a<int> >::push_back (\n    this=0x1, \n"
+         "    x=@0x2: 3) at /usr/v.h:1198\n#2  g (a=1, \n    b=2)\n    at x.c:3\n"
+         "#3  0x00401235 in Q::notify(O*, E*) ()\n   from /usr/lib/libQ.so.5\n"
+         "#4  0x00401236 in h (a=1,\n    b=2) from /usr/lib/libR.so\n#5  i (a=1,\n"
+         "#6  main () at x.c:9\n    b=2)\n",
+         "-: !malformed@342\n-: ?!f!0x0@i(./a.c:44) "
+         "?!std::vector<int, a<int> >::push_back!0x0@r(/usr/v.h:1198) ?!g!0x0@r(x.c:3) "
+         "libQ.so.5!Q::notify(O*, E*)!0x0@r libR.so!h!0x0@r ?!i!0x0@r ?!main!0x0@r(x.c:9)\n"},
+        {"lldb, values of parameters, and inlined calls",
+         "  * frame #0: 0x0000555555555151 app`f<void (*)(int)>(x=1) at a.cpp:12:6\n"
+         "    frame #1: 0x0000555555555171 app`main [inlined] C::operator()(this=0x1) at "
+         "a.cpp:7:1\n"
+         "    frame #2: 0x0000555555555171 app`main [inlined] g at a.cpp:8\n"
+         "    frame #3: 0x0000555555555172 app`C::operator=(this=0x1, c=0x2) at a.cpp:20\n",
+         "-: app!f<void (*)(int)>!0x0@i(a.cpp:12) app!main [inlined] C::operator()!0x0@r(a.cpp:7) "
+         "app!main [inlined] g!0x0@r(a.cpp:8) app!C::operator=!0x0@r(a.cpp:20)\n"},
+        {"madExcept, two threads",
+         "main thread ($150c):\n004cd3b2 +13e App.exe   Unit1    42 +5 TForm1.Button1Click\n"
+         "0043e2fd +02d App.exe   Controls      TControl.Click\n76c8fa29 +019 KERNEL32.DLL "
+         "BaseThreadInitThunk\n\nthread $8f4 (TWorker):\n004cd3c2 +14e App.exe Unit1 47 +5 f\n",
+         "thread 5388: App.exe!TForm1.Button1Click!0x0@i App.exe!TControl.Click!0x0@r "
+         "KERNEL32.DLL!BaseThreadInitThunk!0x0@r\nthread 2292: App.exe!f!0x0@i\n"},
+        {"frames that nothing reads, and a comment",
+         "#0 0x401234 in f (x=1) at a.c:1\n#1 of many\n# 2 is a comment, #1 too\n"
+         "#2 0x401235 in g () at a.c:2\n#2 again\n",
+         "-: !malformed@32\n-: ?!f!0x0@i(a.c:1) ?!g!0x0@r(a.c:2)\n"},
         {"HotSpot on Windows, with frames of Java",
          "C  [mod.dll+0x1234]\nC  [my lib.dll+0x1300]  f+0x20  (a.c:12)\nC  0x000001f2a1b2c123\n"
          "j  com.x.Main.main([Ljava/lang/String;)V+3\n"
@@ -258,6 +319,14 @@ TEST(lines_of_a_log)
 TEST(more_commands_of_windbg)
 {
     static const struct row rows[] = {
+        {"functions as template arguments, and calls of objects",
+         "00 0019fe84 00401234 app!std::thread::_Invoke<std::tuple<void (__cdecl*)(void)>,0>+0x11 "
+         "[c:\\a.cpp @ 55]\n01 0019fe9c 0040162f app!`main'::`2'::<lambda_1>::operator()+0x5\n"
+         "02 0019feb0 75c8fa29 app!ns::(anonymous namespace)::f<int (char)>(int x = 0n1)+0x1f\n"
+         "03 0019fec0 75c8fa2a app!operator<<<int (char)>(int x = 0n1)+0x1f\n",
+         "-: app!std::thread::_Invoke<std::tuple<void (__cdecl*)(void)>,0>!0x0@i(c:\\a.cpp:55) "
+         "app!`main'::`2'::<lambda_1>::operator()!0x0@r "
+         "app!ns::(anonymous namespace)::f<int (char)>!0x0@r app!operator<<<int (char)>!0x0@r\n"},
         {"kb of x64",
          "0:000> kb\n  *** Stack trace for last set context - .thread/.cxr resets it\n"
          "RetAddr               : Args to Child                       : Call Site\n"
