@@ -128,8 +128,8 @@ static void ask(struct fetch_task *task, struct fetch_chain *chain, struct fetch
     struct fetch_file *file = task->file;
     struct file_lock lock;
 
-    if (server_is_down(task->fetch, server) ||
-        fetch_is_missing(task->fetch, chain->cache, server->url, file->place))
+    if (fetch_is_missing(task->fetch, chain->cache, server->url, file->place) ||
+        !server_can_be_asked(task, server))
         return;
     if (fetch_cache_lock(chain->cache, file->place, task->fetch->options.limit_ms, &lock, &fault) !=
         ERR_NONE) {

@@ -101,8 +101,7 @@ bool fetch_part_find(const char *cache, const char *url, struct fetch_part *out)
         char *second = strchr(text, '\n');
         if (second != NULL)
             *second++ = '\0';
-        if (second != NULL && strcmp(text, url) == 0 && second[0] != '\0' &&
-            strlen(second) < sizeof out->validator) {
+        if (second != NULL && strcmp(text, url) == 0 && strlen(second) < sizeof out->validator) {
             (void)snprintf(out->validator, sizeof out->validator, "%s", second);
             out->bytes = path_bytes(out->path);
         }

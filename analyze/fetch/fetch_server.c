@@ -78,12 +78,18 @@ static void on_progress(void *context, uint64_t bytes, uint64_t total)
     mutex_unlock(fetch->mutex);
 }
 
-bool server_is_down(struct fetch *fetch, const struct fetch_server *server)
+bool server_can_be_asked(struct fetch_task *task, const struct fetch_server *server)
 {
-    mutex_lock(fetch->mutex);
+    struct fetch_file *file = task->file;
+    bool has_key = false;
+    for (uint32_t i = 0; i < file->key_count; i++)
+        has_key = has_key || (file->keys[i].form == FETCH_DEBUGINFOD) == server->debuginfod;
+    mutex_lock(task->fetch->mutex);
     const bool down = server->down;
-    mutex_unlock(fetch->mutex);
-    return down;
+    mutex_unlock(task->fetch->mutex);
+    if (has_key && down && file->result == FETCH_ABSENT)
+        file->result = FETCH_UNREACHABLE;
+    return has_key && !down;
 }
 
 static void set_down(struct fetch *fetch, struct fetch_server *server)
@@ -366,10 +372,7 @@ static enum answer get_keys(struct fetch_task *task, const struct fetch_chain *c
 void server_ask(struct fetch_task *task, const struct fetch_chain *chain,
                 struct fetch_server *server)
 {
-    bool asked = false;
-    for (uint32_t i = 0; i < task->file->key_count; i++)
-        asked = asked || (task->file->keys[i].form == FETCH_DEBUGINFOD) == server->debuginfod;
-    if (!asked || server_is_down(task->fetch, server))
+    if (!server_can_be_asked(task, server))
         return;
     const bool tiered_first = layout_of(task->fetch, server) == LAYOUT_TWO_TIER;
     enum answer answer = get_keys(task, chain, server, tiered_first);

@@ -50,10 +50,11 @@ struct fetch_task {
     char part[FETCH_PATH_BYTES];
 };
 
-/* The state of a server, which several threads ask at once. */
-bool server_is_down(struct fetch *fetch, const struct fetch_server *server);
+/* False: none of the file's keys is for this kind of server, or the server did not answer before;
+ * then the result is FETCH_UNREACHABLE, unless another server has given a reason. */
+bool server_can_be_asked(struct fetch_task *task, const struct fetch_server *server);
 
-/* Asks one server for the task's file.  Fills its result. */
+/* Asks one server for the task's file, if it can be asked. Fills the result. */
 void server_ask(struct fetch_task *task, const struct fetch_chain *chain,
                 struct fetch_server *server);
 

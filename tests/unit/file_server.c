@@ -22,10 +22,26 @@ static void note(const char *log, const char *word)
     }
 }
 
+/* The file PATH of the server's folder, or NULL. */
+static const char *file_of(const struct file_server *server, const char *path, size_t *bytes)
+{
+    char file[1200];
+    if (server->folder == NULL)
+        return NULL;
+    (void)snprintf(file, sizeof file, "%s/%s", server->folder, path);
+    return path_is_file(file) ? (const char *)test_read(file, bytes) : NULL;
+}
+
+static void write_all(int client, const char *at, size_t left)
+{
+    for (ssize_t put = 0; left > 0 && put >= 0; left -= (size_t)put, at += put)
+        put = write(client, at, left);
+}
+
 /* Answers one request and notes its path. False: none came. */
 static bool answer(int client, const struct file_server *server)
 {
-    char text[4096] = "", path[512] = "", head[200];
+    char text[4096] = "", path[560] = "", asked[600], head[300], place[80] = "";
     size_t bytes = 0;
     while (strstr(text, "\r\n\r\n") == NULL && bytes < sizeof text - 1) {
         const ssize_t more = read(client, text + bytes, sizeof text - 1 - bytes);
@@ -37,20 +53,40 @@ static bool answer(int client, const struct file_server *server)
     const char *start = strchr(text, '/');
     if (start != NULL)
         (void)snprintf(path, sizeof path, "%.*s", (int)strcspn(start + 1, " "), start + 1);
-    note(server->log, path);
+    const char *range = server->resumes ? strstr(text, "\r\nRange: bytes=") : NULL;
+    const size_t from = range != NULL && strstr(text, "\r\nIf-Range: \"1\"\r\n") != NULL
+                            ? strtoul(range + strlen("\r\nRange: bytes="), NULL, 10)
+                            : 0;
+    (void)snprintf(asked, sizeof asked, "%s", path);
+    if (from > 0)
+        (void)snprintf(asked, sizeof asked, "%s+%zu", path, from);
+    note(server->log, asked);
     const struct file_route *route = server->routes;
     while (route->path != NULL && strcmp(route->path, path) != 0)
         route++;
-    const char *body = route->path != NULL && route->body != NULL ? route->body : "";
-    const char *status = route->path == NULL ? "404 Not Found" : "200 OK";
+    size_t size = 0;
+    const char *body = route->path != NULL ? route->body : file_of(server, path, &size);
+    const char *status = body != NULL ? "200 OK" : "404 Not Found";
     if (route->path != NULL && route->body == NULL)
-        status = "500 Internal Server Error";
-    (void)snprintf(head, sizeof head,
-                   "HTTP/1.1 %s\r\nContent-Length: %zu\r\n%sConnection: %s\r\n\r\n", status,
-                   strlen(body), server->lost > 0 ? "ETag: \"1\"\r\nAccept-Ranges: bytes\r\n" : "",
-                   server->kept ? "keep-alive" : "close");
-    (void)!write(client, head, strlen(head));
-    (void)!write(client, body, strlen(body) > server->lost ? strlen(body) - server->lost : 0);
+        status = server->status != NULL ? server->status : "500 Internal Server Error";
+    if (route->path != NULL && route->body != NULL)
+        size = strlen(body);
+    size_t lost = server->lost;
+    if (from > 0 && from < size) {
+        status = "206 Partial Content";
+        lost = 0;
+        (void)snprintf(place, sizeof place, "Content-Range: bytes %zu-%zu/%zu\r\n", from, size - 1,
+                       size);
+        body += from;
+        size -= from;
+    }
+    (void)snprintf(
+        head, sizeof head, "HTTP/1.1 %s\r\nContent-Length: %zu\r\n%s%s%sConnection: %s\r\n\r\n",
+        status, size,
+        server->lost > 0 || server->resumes ? "ETag: \"1\"\r\nAccept-Ranges: bytes\r\n" : "", place,
+        server->lines != NULL ? server->lines : "", server->kept ? "keep-alive" : "close");
+    write_all(client, head, strlen(head));
+    write_all(client, body, size > lost ? size - lost : 0);
     return true;
 }
 
@@ -67,6 +103,8 @@ void file_serve(struct file_server *server)
     (void)snprintf(server->log, sizeof server->log, "%s/served%u", test_scratch(), served++);
     (void)snprintf(server->url, sizeof server->url, "http://127.0.0.1:%u",
                    (unsigned)ntohs(address.sin_port));
+    if (server->bound != NULL)
+        server->bound(server, server->context);
     server->process = fork();
     REQUIRE(server->process >= 0);
     if (server->process == 0) {
@@ -90,7 +128,7 @@ void file_serve(struct file_server *server)
 const char *file_serve_end(const struct file_server *server)
 {
     size_t bytes;
-    static char text[2048];
+    static char text[4096];
     text[0] = '\0';
     (void)kill(server->process, SIGKILL);
     (void)waitpid(server->process, NULL, 0);

@@ -158,6 +158,54 @@ TEST(a_pointer_leads_to_a_file_of_its_server)
     }
 }
 
+struct pointer {
+    const char *before, *after;
+    char letters[FETCH_KEY_BYTES], text[800];
+};
+
+static void point(const struct file_server *server, void *context)
+{
+    struct pointer *p = context;
+    (void)snprintf(p->text, sizeof p->text, "%s%s%s%s", p->before, server->url, p->after,
+                   p->letters);
+}
+
+/* Below the address of the server itself; a key has fewer than FETCH_KEY_BYTES bytes. */
+TEST(a_pointer_may_name_its_server)
+{
+    static const struct {
+        const char *name, *before; /* BEFORE: what comes before the address */
+        const char *after;
+        size_t letters; /* more */
+        bool leads;
+    } rows[] = {
+        {"its address", "PATH:", "/", 3, true},
+        {"an address that begins like it", "PATH:", "", 3, false},
+        {"another server", "PATH:x", "/", 3, false},
+        {"nothing after it", "PATH:", "/", 0, false},
+        {"the longest", "PATH:", "/", FETCH_KEY_BYTES - 2, true},
+        {"one more", "PATH:", "/", FETCH_KEY_BYTES - 1, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct pointer pointer = {.before = rows[i].before, .after = rows[i].after};
+        const struct file_route routes[3] = {{"b/c/file.ptr", pointer.text},
+                                             {pointer.letters, GOOD}};
+        struct asking a = {.server = {.routes = routes, .bound = point, .context = &pointer}};
+        char want[600];
+        test_row(rows[i].name);
+        memset(pointer.letters, 'g', rows[i].letters);
+        begin(&a, (struct fetch_options){0});
+        struct fetch_file file = the_file();
+        (void)snprintf(file.keys[0].path, sizeof file.keys[0].path, "b/c/file.ptr");
+        file.keys[0].form = FETCH_POINTER;
+        fetch_files(a.fetch, &file, 1);
+        CHECK_EQ(file.result, rows[i].leads ? FETCH_LOADED : FETCH_REFUSED);
+        (void)snprintf(want, sizeof want, "b/c/file.ptr %s%s", rows[i].leads ? pointer.letters : "",
+                       rows[i].leads ? " " : "");
+        CHECK_STR(end(&a), want);
+    }
+}
+
 TEST(a_server_is_connected_to_once)
 {
     static const struct file_route routes[ROUTES_MAX] = {{KEY, GOOD},
@@ -187,6 +235,16 @@ TEST(each_chain_has_a_cache)
     CHECK(!fetch_has_servers(fetch));
     CHECK_EQ(fetch_add(fetch, &chain, &folder, &fault), ERR_UNSUPPORTED);
     CHECK(!fetch_has_servers(fetch) && folder == NULL);
+    fetch_close(fetch);
+    fault_clear(&fault);
+    REQUIRE(fetch_open(&(struct fetch_options){.cache = test_scratch()}, &fetch, &fault) ==
+            ERR_NONE);
+    for (int i = 0; i < 64 && fault.code == ERR_NONE; i++)
+        (void)fetch_add(fetch, &chain, &folder, &fault);
+    if (fault.code == ERR_UNSUPPORTED)
+        SKIP("libcurl");
+    CHECK(fault.code == ERR_NONE && fetch_has_servers(fetch));
+    CHECK_EQ(fetch_add(fetch, &chain, &folder, &fault), ERR_LIMIT); /* one more */
     fetch_close(fetch);
 }
 
@@ -289,6 +347,22 @@ TEST(names_that_lead_elsewhere_are_no_keys)
         {"a pattern", "a*.pdb", "0123", false},
         {"a line end", "a\nb", "0123", false},
         {"a blank", "my app.pdb", "0", true},
+        {"below the blank",
+         "a\x1f"
+         "b",
+         "0", false},
+        {"above the letters",
+         "a\x7f"
+         "b",
+         "0", false},
+        {"a question", "a?b", "0", false},
+        {"quotes", "a\"b", "0", false},
+        {"brackets", "a<b", "0", false},
+        {"the other one", "a>b", "0", false},
+        {"a bar", "a|b", "0", false},
+        {"all of the longest names", FIFTY FIFTY FIFTY FIFTY, FIFTY FIFTY, true},
+        {"and of the longest ids", FIFTY FIFTY FIFTY FIFTY, FIFTY FIFTY "012345678", true},
+        {"too long together", FIFTY FIFTY FIFTY FIFTY, FIFTY FIFTY "0123456789", false},
         {"the longest id", "a", FIFTY FIFTY FIFTY FIFTY, true},
         {"an id that is too long", "a", FIFTY FIFTY FIFTY FIFTY "0", false},
     };
@@ -322,6 +396,52 @@ TEST(a_server_that_brings_nothing_new_is_given_up)
         CHECK_EQ(file.result, FETCH_UNREACHABLE);
         CHECK_STR(end(&a), rows[i].asked);
     }
+}
+
+/* RFC 9110, 15.4: an answer may come from wherever the server leads, in five steps at most, by
+ * HTTP. */
+TEST(an_answer_may_lead_elsewhere)
+{
+    static const struct {
+        const char *name, *lines;
+        enum fetch_result want;
+        int asked; /* how often the first address */
+        const char *last;
+    } rows[] = {
+        {"to a file of it", "Location: /real\r\n", FETCH_LOADED, 1, "real "},
+        {"to itself", "Location: /" KEY "\r\n", FETCH_REFUSED, 6, ""},
+        {"by another protocol", "Location: ftp://127.0.0.1/real\r\n", FETCH_REFUSED, 1, ""},
+    };
+    static const struct file_route routes[] = {{KEY, NULL}, {"real", GOOD}, {NULL, NULL}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct asking a = {
+            .server = {.routes = routes, .status = "302 Found", .lines = rows[i].lines}};
+        char want[300] = "";
+        test_row(rows[i].name);
+        begin(&a, (struct fetch_options){0});
+        struct fetch_file file = the_file();
+        fetch_files(a.fetch, &file, 1);
+        CHECK_EQ(file.result, rows[i].want);
+        for (int k = 0; k < rows[i].asked; k++)
+            (void)strcat(want, KEY " ");
+        (void)strcat(want, rows[i].last);
+        CHECK_STR(end(&a), want);
+    }
+}
+
+TEST(without_its_library_no_server_is_asked)
+{
+    struct fault fault = FAULT_INIT;
+    struct fetch *fetch = NULL;
+    const char *folder = NULL;
+    const struct symbol_path_element chain = {
+        .chain = true, .urls = {"http://127.0.0.1:1"}, .url_count = 1};
+    test_environment("TWINSTACK_LIBCURL", "/nonexistent");
+    REQUIRE(fetch_open(&(struct fetch_options){.cache = test_scratch()}, &fetch, &fault) ==
+            ERR_NONE);
+    CHECK_EQ(fetch_add(fetch, &chain, &folder, &fault), ERR_UNSUPPORTED);
+    CHECK(fault.hint != NULL && !fetch_has_servers(fetch));
+    fetch_close(fetch);
 }
 
 /* POSIX, dlopen(): without a name it is the program; a mode has one of RTLD_NOW and RTLD_LAZY. */
