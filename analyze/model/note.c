@@ -49,6 +49,9 @@ static const char *const note_names[NOTE_UNWIND_FAILED] = {
     [NOTE_PDB_TYPES_ONLY] = "the PDB holds types only: it is the compiler's, take the linker's",
     [NOTE_PDB_NO_SECTIONS] =
         "the PDB has no section headers: only its image says where its code lies",
+    [NOTE_PDB_NO_TYPES] =
+        "the PDB's types are missing or damaged: inlined functions may have no name",
+    [NOTE_FILE_PACKED] = "the symbol file found is compressed: unpack it first",
     [NOTE_ASYNC] = "async: its state machine's MoveNext",
     [NOTE_ITERATOR] = "iterator: its state machine's MoveNext",
     [NOTE_HIDDEN] = "code of the compiler's own, after this line",

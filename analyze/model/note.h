@@ -37,6 +37,8 @@ enum frame_note {
     NOTE_PDB_FASTLINK,
     NOTE_PDB_TYPES_ONLY,
     NOTE_PDB_NO_SECTIONS,
+    NOTE_PDB_NO_TYPES, /* of a frame without a name, which its types would give */
+    NOTE_FILE_PACKED,
     NOTE_ASYNC,    /* the state machine of this method, of which only MoveNext is on the stack */
     NOTE_ITERATOR, /* the same of an iterator */
     NOTE_HIDDEN,

@@ -101,7 +101,7 @@ bool symbol_each_name(struct symbol_module *sources, uint64_t offset, symbol_nam
     arena_init(&keep, 0);
     for (uint32_t i = 0; !found && i < s.pdb->module_count; i++) {
         arena_reset(&keep);
-        found = pdb_unit_open(s.pdb, i, &keep, &unit) && search_module(&s, &unit);
+        found = pdb_unit_open(s.pdb, i, &keep, NULL, &unit) && search_module(&s, &unit);
     }
     arena_free(&keep);
     pdb_names_close(&s.names);

@@ -59,7 +59,7 @@ enum status symbol_count(const struct pdb *pdb, struct symbol_counts *out, struc
     for (uint32_t m = 0; m < pdb->module_count; m++) {
         struct pdb_unit unit;
         arena_reset(&arena);
-        if (!pdb_unit_open(pdb, m, &arena, &unit)) {
+        if (!pdb_unit_open(pdb, m, &arena, NULL, &unit)) {
             fault_no_memory(fault, "PDB module");
             break;
         }
@@ -293,7 +293,7 @@ enum status export_all(struct exporter *e)
         for (uint32_t m = 0; e->fault->code == ERR_NONE && m < e->pdb->module_count; m++) {
             struct pdb_unit unit;
             arena_reset(&arena);
-            if (!pdb_unit_open(e->pdb, m, &arena, &unit) || !export_unit(e, &unit, pass > 0))
+            if (!pdb_unit_open(e->pdb, m, &arena, NULL, &unit) || !export_unit(e, &unit, pass > 0))
                 fault_no_memory(e->fault, "PDB module");
         }
     }

@@ -132,6 +132,7 @@ struct piece_worker {
 
     struct arena keep; /* of the current module, when index_worker_module() opened it */
     struct piece_module now;
+    struct pdb_marks marks; /* of the unit that was read last */
 
     /* Of the current procedure. */
     struct buffer inlines, lines, sites, rows, keys, spare;
@@ -190,7 +191,28 @@ uint32_t index_pdb_from(const struct piece_worker *worker, bool is_public);
 
 /* Appends pieces: index_claim() where a claim starts, and then each at or after the last one. */
 void index_claim(struct piece_worker *worker, uint32_t start_rva);
-void index_piece(struct piece_worker *worker, uint32_t start_rva, uint32_t scope, uint32_t line);
+/* For index_piece() alone: a step that takes several pieces. */
+void index_far_piece(struct piece_worker *worker, uint32_t start_rva, struct piece piece);
+static inline void index_piece(struct piece_worker *worker, uint32_t start_rva, uint32_t scope,
+                               uint32_t line)
+{
+    struct piece piece = {(uint64_t)line << PIECE_STEP_BITS |
+                          (uint64_t)scope << (PIECE_STEP_BITS + PIECE_LINE_BITS)};
+    const uint32_t step = start_rva - worker->piece_rva;
+    if (line >> PIECE_LINE_BITS != 0 || scope >> (64 - PIECE_STEP_BITS - PIECE_LINE_BITS) != 0)
+        worker->failed = true;
+    if (step > PIECE_STEP_MAX) {
+        index_far_piece(worker, start_rva, piece);
+        return;
+    }
+    struct piece *pieces =
+        index_more(worker, &worker->pieces, worker->pieces.count + 1, sizeof *pieces);
+    if (pieces == NULL)
+        return;
+    piece.packed |= step;
+    pieces[worker->pieces.count++] = piece;
+    worker->piece_rva = start_rva;
+}
 uint32_t index_root(struct piece_worker *worker, uint32_t name, uint32_t file, uint32_t from,
                     uint32_t start_rva, uint32_t compiland);
 uint32_t index_inlined(struct piece_worker *worker, uint32_t parent, uint32_t name, uint32_t file,

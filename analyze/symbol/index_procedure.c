@@ -9,7 +9,8 @@
 #include "base/bytes.h"
 #include "symbol/index_pieces.h"
 
-enum { NO_EVENT = -1, PLACES_MAX = 4096 };
+enum { PLACES_MAX = 4096 };
+#define NO_EVENT UINT32_MAX
 #define NO_SITE UINT32_MAX
 
 static uint64_t *keys_of(struct piece_worker *worker, struct buffer *buffer, uint32_t count)
@@ -199,9 +200,14 @@ void index_read_lines(struct piece_worker *worker, uint16_t section, uint32_t fr
     part_equal_starts(worker->lines.at, worker->lines.count);
 }
 
+/* The file that was asked for last: most sites of a procedure are of one. */
+struct last_file {
+    uint32_t at, file;
+};
+
 /* Adds a site and its rows as events; offsets become those of the section. */
 static bool add_site(struct piece_worker *worker, const struct pdb_procedure *procedure,
-                     const struct pdb_symbol *symbol, uint32_t parent)
+                     const struct pdb_symbol *symbol, uint32_t parent, struct last_file *last)
 {
     const uint8_t *annotations;
     uint32_t id, bytes;
@@ -227,16 +233,15 @@ static bool add_site(struct piece_worker *worker, const struct pdb_procedure *pr
         return false;
     if (count != 0)
         site->name = index_inlinee_name(worker, inlinee);
-    uint32_t file_at = UINT32_MAX - 1, file = 0;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t own = rows[i].file == UNIT_INLINEE_FILE ? inlinee->file : rows[i].file;
-        uint32_t line = 0;
+        uint32_t line = 0, file = 0;
         if (inlinee->file != UINT32_MAX) {
             line = pdb_line_sane(inlinee->line + (uint32_t)rows[i].line_delta);
-            if (own != file_at) {
-                file_at = own;
-                file = index_file(worker, pdb_checksum_file(&worker->now.unit.subsections, own));
-            }
+            if (own != last->at)
+                *last = (struct last_file){
+                    own, index_file(worker, pdb_checksum_file(&worker->now.unit.subsections, own))};
+            file = last->file;
         }
         if (rows[i].start >= procedure->bytes)
             continue;
@@ -248,20 +253,39 @@ static bool add_site(struct piece_worker *worker, const struct pdb_procedure *pr
     return true;
 }
 
+/* The mark of the record at SOFF of the current module; NULL: it has none. */
+static const uint32_t *mark_of(const struct piece_worker *worker, uint32_t soff)
+{
+    const struct pdb_marks *marks = &worker->marks;
+    if (marks->module != worker->now.unit.module.index || marks->count == 0)
+        return NULL;
+    const uint32_t after =
+        array_upper(marks->at, marks->count, sizeof *marks->at, sizeof *marks->at, soff);
+    return after != 0 && marks->at[after - 1] == soff ? &marks->at[after - 1] : NULL;
+}
+
+/* Where the record after the locals at SOFF starts; moves *MARK, which may be NULL. */
+static uint32_t next_record(const struct pdb_module *module, const uint32_t **mark, uint32_t soff)
+{
+    return *mark != NULL ? *++*mark : pdb_symbol_after_locals(module, soff);
+}
+
 /* Walks the records of a procedure and adds its sites, in the order of the file. */
 static void read_sites(struct piece_worker *worker, const struct pdb_procedure *procedure)
 {
     uint32_t open[LIMIT_SCOPE_DEPTH]; /* the enclosing site, at each nesting level of scopes */
     uint32_t depth = 0, around = NO_SITE;
+    struct last_file last = {UINT32_MAX - 1, 0};
     struct pdb_symbol symbol;
     worker->sites.count = 0;
     worker->inlines.count = 0;
     if (!pdb_symbol_at(&worker->now.unit.module, procedure->soff, &symbol))
         return;
     const struct pdb_module *module = &worker->now.unit.module;
-    for (uint32_t soff = pdb_symbol_after_locals(module, symbol.end_soff);
+    const uint32_t *mark = mark_of(worker, procedure->soff);
+    for (uint32_t soff = next_record(module, &mark, symbol.end_soff);
          soff < procedure->end_soff && pdb_symbol_at(module, soff, &symbol);
-         soff = pdb_symbol_after_locals(module, symbol.end_soff)) {
+         soff = next_record(module, &mark, symbol.end_soff)) {
         if (pdb_symbol_closes(symbol.kind)) {
             if (depth == 0)
                 return;
@@ -272,7 +296,7 @@ static void read_sites(struct piece_worker *worker, const struct pdb_procedure *
             open[depth++] = around;
             if (symbol.kind != PDB_INLINESITE && symbol.kind != PDB_INLINESITE2)
                 continue;
-            if (!add_site(worker, procedure, &symbol, around))
+            if (!add_site(worker, procedure, &symbol, around, &last))
                 return;
             around = worker->sites.count - 1;
         }
@@ -281,7 +305,7 @@ static void read_sites(struct piece_worker *worker, const struct pdb_procedure *
 }
 
 struct level {
-    int64_t top;               /* its last open event */
+    uint32_t top;              /* its last open event */
     const struct event *event; /* the one chosen last; NULL: none yet */
     uint32_t parent, line;     /* the scope and line that enclosed it */
     uint32_t scope;            /* the scope that was made for it */
@@ -290,7 +314,7 @@ struct level {
 struct sweep {
     struct piece_worker *worker;
     uint32_t next_line, next_inline; /* events not yet open */
-    int64_t line_top;
+    uint32_t line_top;
     uint32_t level_count; /* that ever had an event */
     struct level levels[LIMIT_INLINE_DEPTH];
 };
@@ -301,7 +325,7 @@ static void open_events(struct sweep *sweep, uint32_t at)
     struct event *lines = worker->lines.at;
     struct event *inlines = worker->inlines.at;
     while (sweep->next_line < worker->lines.count && lines[sweep->next_line].start <= at) {
-        lines[sweep->next_line].below = (uint32_t)sweep->line_top;
+        lines[sweep->next_line].below = sweep->line_top;
         sweep->line_top = sweep->next_line++;
     }
     while (sweep->next_inline < worker->inlines.count && inlines[sweep->next_inline].start <= at) {
@@ -309,14 +333,9 @@ static void open_events(struct sweep *sweep, uint32_t at)
         const uint32_t depth = ((const struct inline_site *)worker->sites.at)[event->site].depth;
         while (sweep->level_count <= depth)
             sweep->levels[sweep->level_count++] = (struct level){NO_EVENT, NULL, 0, 0, 0};
-        event->below = (uint32_t)sweep->levels[depth].top;
+        event->below = sweep->levels[depth].top;
         sweep->levels[depth].top = sweep->next_inline++;
     }
-}
-
-static int64_t below(const struct event *event)
-{
-    return event->below == UINT32_MAX ? NO_EVENT : (int64_t)event->below;
 }
 
 /* The open event of a level that started last and is a child of PARENT. */
@@ -326,8 +345,8 @@ static const struct event *choose(const struct sweep *sweep, struct level *level
     const struct event *events = sweep->worker->inlines.at;
     const struct inline_site *sites = sweep->worker->sites.at;
     while (level->top != NO_EVENT && events[level->top].end <= at)
-        level->top = below(&events[level->top]);
-    for (int64_t i = level->top; i != NO_EVENT; i = below(&events[i]))
+        level->top = events[level->top].below;
+    for (uint32_t i = level->top; i != NO_EVENT; i = events[i].below)
         if (events[i].end > at && sites[events[i].site].parent == parent)
             return &events[i];
     return NULL;
@@ -384,7 +403,7 @@ uint32_t index_procedure(struct piece_worker *worker, const struct pdb_procedure
     for (uint32_t at = from, next; at < end && !worker->failed; at = next) {
         open_events(&sweep, at);
         while (sweep.line_top != NO_EVENT && lines[sweep.line_top].end <= at)
-            sweep.line_top = below(&lines[sweep.line_top]);
+            sweep.line_top = lines[sweep.line_top].below;
         next = end;
         uint32_t line = 0, file = 0; /* a line 0 may have a file: see pdb_line_row */
         if (sweep.line_top != NO_EVENT) {

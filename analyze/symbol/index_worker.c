@@ -98,6 +98,7 @@ void index_worker_close(struct piece_worker *worker)
     for (size_t i = 0; i < COUNT_OF(buffers); i++)
         free(buffers[i]->at);
     free(worker->known);
+    free(worker->marks.at);
     free(worker->id_texts);
     free(worker->memo);
     index_module_free(&worker->now);
@@ -247,28 +248,18 @@ void index_claim(struct piece_worker *worker, uint32_t start_rva)
     worker->piece_rva = start_rva;
 }
 
-static struct piece pack(uint32_t step, uint32_t scope, uint32_t line)
-{
-    return (struct piece){step | (uint64_t)line << PIECE_STEP_BITS |
-                          (uint64_t)scope << (PIECE_STEP_BITS + PIECE_LINE_BITS)};
-}
-
-void index_piece(struct piece_worker *worker, uint32_t start_rva, uint32_t scope, uint32_t line)
+void index_far_piece(struct piece_worker *worker, uint32_t start_rva, struct piece piece)
 {
     uint32_t step = start_rva - worker->piece_rva;
-    const uint32_t more = step <= PIECE_STEP_MAX ? 1 : step / PIECE_STEP_MAX + 1;
-    struct piece *pieces =
-        index_more(worker, &worker->pieces, worker->pieces.count + more, sizeof *pieces);
+    struct piece *pieces = index_more(
+        worker, &worker->pieces, worker->pieces.count + step / PIECE_STEP_MAX + 1, sizeof *pieces);
     if (pieces == NULL)
         return;
-    if (line >> PIECE_LINE_BITS != 0 || scope >> (64 - PIECE_STEP_BITS - PIECE_LINE_BITS) != 0)
-        worker->failed = true;
-    for (; step > PIECE_STEP_MAX; step -= PIECE_STEP_MAX) { /* on as before */
-        const struct piece last =
-            worker->pieces.count != 0 ? pieces[worker->pieces.count - 1] : pack(0, 0, 0);
-        pieces[worker->pieces.count++] = pack(PIECE_STEP_MAX, piece_scope(last), piece_line(last));
-    }
-    pieces[worker->pieces.count++] = pack(step, scope, line);
+    uint64_t last = worker->pieces.count != 0 ? pieces[worker->pieces.count - 1].packed : 0;
+    last |= PIECE_STEP_MAX;
+    for (; step > PIECE_STEP_MAX; step -= PIECE_STEP_MAX) /* on as before */
+        pieces[worker->pieces.count++].packed = last;
+    pieces[worker->pieces.count++].packed = piece.packed | step;
     worker->piece_rva = start_rva;
 }
 
@@ -466,7 +457,7 @@ void index_module_sort(struct piece_worker *worker)
     sort_spans(&worker->now.codes);
     sort_spans(&worker->now.ranges);
 
-    struct pdb_inlinee_cursor cursor = {0, NULL, 0, false};
+    struct pdb_inlinee_cursor cursor = {0};
     struct pdb_inlinee inlinee;
     while (pdb_inlinee_next(&u->module, &cursor, &inlinee)) {
         struct inlinee_slot *slot = index_inlinee(worker, inlinee.id);
@@ -482,7 +473,7 @@ void index_module_sort(struct piece_worker *worker)
 void index_worker_module(struct piece_worker *worker, uint32_t number)
 {
     arena_reset(&worker->keep);
-    if (!pdb_unit_open(worker->pdb, number, &worker->keep, &worker->now.unit)) {
+    if (!pdb_unit_open(worker->pdb, number, &worker->keep, &worker->marks, &worker->now.unit)) {
         worker->failed = true;
         return;
     }

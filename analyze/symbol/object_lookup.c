@@ -217,7 +217,19 @@ static const struct object_part *part_at(const struct symbol_object *object, uin
     return &object->parts[piece->part];
 }
 
-void symbol_object_at(struct symbol_object *object, uint32_t offset, struct object_answer *out)
+/* What is known about one offset. */
+struct object_answer {
+    const struct dwarf_scope *scope; /* NULL: no function of DWARF */
+    uint32_t scope_shift;            /* add this to a scope's start to get an offset in the image */
+    const char *file;
+    uint32_t line;
+    const struct object_symbol *symbol; /* where scope is NULL; NULL: none */
+    enum symbols_from from;
+    uint64_t end;     /* the first offset at which the answer may differ */
+    bool damaged;     /* what applies here is not all readable */
+    bool lacks_split; /* or is in a .dwo file that was not found */
+};
+static void answer_at(struct symbol_object *object, uint32_t offset, struct object_answer *out)
 {
     uint32_t part_offset;
 
@@ -360,7 +372,7 @@ static void object_piece(struct symbol_object *object, struct code_piece *out)
     struct object_answer answer;
     uint32_t count = 0;
 
-    symbol_object_at(object, offset, &answer);
+    answer_at(object, offset, &answer);
     const char *file = answer.file;
     const struct dwarf_scope *s = answer.scope;
     uint32_t line = answer.line, start = 0;

@@ -75,45 +75,34 @@ bool pdb_known_module(struct pdb_known *known, struct piece_module *module)
 
 /* ---- packing ---- */
 
-/* True for what says the same as the piece before it. */
-static bool repeats(const struct piece *pieces, uint32_t number)
+/* A piece that says the same as the one before it is left out. */
+static uint64_t says(struct piece piece)
 {
-    return number > 0 && piece_scope(pieces[number]) == piece_scope(pieces[number - 1]) &&
-           piece_line(pieces[number]) == piece_line(pieces[number - 1]);
+    return piece.packed >> PIECE_STEP_BITS;
 }
 
-static void piece_values(struct piece piece, uint32_t start, uint32_t out[FIELDS])
-{
-    out[PIECE_START] = start;
-    out[PIECE_SCOPE] = piece_scope(piece);
-    out[PIECE_LINE] = piece_line(piece);
-}
+struct scope_values {
+    uint32_t back, name, file, line; /* see enum field */
+};
 
-static void scope_values(const struct scope_slot *scopes, uint32_t number, uint32_t name_base,
-                         uint32_t out[FIELDS])
+static struct scope_values values_of(const struct scope_slot *scopes, uint32_t number,
+                                     uint32_t name_base)
 {
     const struct scope_slot *scope = &scopes[number];
-    const bool is_procedure = scope->parent == 0;
-    out[SCOPE_BACK] = is_procedure ? 0 : number - scope->parent;
-    out[SCOPE_NAME] = is_procedure || scope->name == 0 ? 0 : scope->name - name_base + 1;
-    out[SCOPE_FILE] = scope->file;
-    out[SCOPE_LINE] = is_procedure ? 0 : scope->line;
+    struct scope_values out = {.file = scope->file};
+    if (scope->parent == 0)
+        return out;
+    out.back = number - scope->parent;
+    out.name = scope->name != 0 ? scope->name - name_base + 1 : 0;
+    out.line = scope->line;
+    return out;
 }
 
-static void widen(const uint32_t values[FIELDS], uint32_t from, uint32_t end, uint32_t most[FIELDS])
+/* What is written too much, the next value overwrites. */
+static uint8_t *put(uint8_t *to, uint32_t value, uint32_t width)
 {
-    for (uint32_t i = from; i < end; i++)
-        most[i] |= values[i];
-}
-
-static uint8_t *put(uint8_t *to, const struct header *header, const uint32_t values[FIELDS],
-                    uint32_t from, uint32_t end)
-{
-    for (uint32_t i = from; i < end; i++) {
-        store_u32(to, values[i]); /* what is too much, the next one overwrites */
-        to += header->width[i];
-    }
-    return to;
+    store_u32(to, value);
+    return to + width;
 }
 
 static uint8_t width_of(uint32_t most)
@@ -126,22 +115,30 @@ static struct header measure(const struct piece_worker *worker)
 {
     const struct piece *pieces = worker->pieces.at;
     const struct scope_slot *scopes = worker->scopes.at;
-    uint32_t most[FIELDS] = {0}, values[FIELDS] = {0}, start = 0;
+    uint32_t most[FIELDS] = {0}, start = 0, last = 0;
+    uint64_t before = UINT64_MAX, any = 0;
     struct header header = {.name_base = UINT32_MAX};
     for (uint32_t i = 0; i < worker->pieces.count; i++) {
         start += piece_step(pieces[i]);
-        if (repeats(pieces, i))
+        if (says(pieces[i]) == before)
             continue;
-        piece_values(pieces[i], start, values);
-        widen(values, 0, PIECE_FIELDS, most);
+        before = says(pieces[i]);
+        any |= pieces[i].packed;
+        last = start;
         header.pieces++;
     }
+    most[PIECE_START] = last;
+    most[PIECE_SCOPE] = piece_scope((struct piece){any});
+    most[PIECE_LINE] = piece_line((struct piece){any});
     for (uint32_t i = 1; i < worker->scopes.count; i++)
         if (scopes[i].parent != 0 && scopes[i].name != 0 && scopes[i].name < header.name_base)
             header.name_base = scopes[i].name;
     for (uint32_t i = 1; i < worker->scopes.count; i++) {
-        scope_values(scopes, i, header.name_base, values);
-        widen(values, PIECE_FIELDS, FIELDS, most);
+        const struct scope_values scope = values_of(scopes, i, header.name_base);
+        most[SCOPE_BACK] |= scope.back;
+        most[SCOPE_NAME] |= scope.name;
+        most[SCOPE_FILE] |= scope.file;
+        most[SCOPE_LINE] |= scope.line;
     }
     for (uint32_t i = 0; i < FIELDS; i++) {
         header.width[i] = width_of(most[i]);
@@ -161,7 +158,8 @@ static uint32_t pack(struct pdb_known *known, const char *name, uint32_t code_by
     const uint64_t end = known->packed.count + bytes + LOAD_SLACK;
     uint8_t *packed =
         end < UINT32_MAX ? array_reserve(known->packed.at, &known->packed.room, end, 1) : NULL;
-    uint32_t values[FIELDS] = {0}, start = 0;
+    uint32_t start = 0;
+    uint64_t before = UINT64_MAX;
     if (packed == NULL)
         return 0;
     known->packed.at = packed;
@@ -172,14 +170,19 @@ static uint32_t pack(struct pdb_known *known, const char *name, uint32_t code_by
     to += sizeof header;
     for (uint32_t i = 0; i < worker->pieces.count; i++) {
         start += piece_step(pieces[i]);
-        if (repeats(pieces, i))
+        if (says(pieces[i]) == before)
             continue;
-        piece_values(pieces[i], start, values);
-        to = put(to, &header, values, 0, PIECE_FIELDS);
+        before = says(pieces[i]);
+        to = put(to, start, header.width[PIECE_START]);
+        to = put(to, piece_scope(pieces[i]), header.width[PIECE_SCOPE]);
+        to = put(to, piece_line(pieces[i]), header.width[PIECE_LINE]);
     }
     for (uint32_t i = 1; i < worker->scopes.count; i++) {
-        scope_values(worker->scopes.at, i, header.name_base, values);
-        to = put(to, &header, values, PIECE_FIELDS, FIELDS);
+        const struct scope_values scope = values_of(worker->scopes.at, i, header.name_base);
+        to = put(to, scope.back, header.width[SCOPE_BACK]);
+        to = put(to, scope.name, header.width[SCOPE_NAME]);
+        to = put(to, scope.file, header.width[SCOPE_FILE]);
+        to = put(to, scope.line, header.width[SCOPE_LINE]);
     }
     const uint32_t number = known->packed.count + 1;
     known->packed.count = (uint32_t)(to - packed);

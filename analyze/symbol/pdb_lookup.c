@@ -51,6 +51,7 @@ struct pdb_lookup {
     const struct file_map *map; /* NULL: its memory stays */
     struct pdb_known known;
     struct arena keep, scratch;
+    struct arena hot; /* what each answer of a packed module reads first: close together */
     struct module_read **modules; /* by number; NULL: not read yet */
     size_t kept_most;
     uint64_t table_bytes; /* of their buffers */
@@ -76,6 +77,7 @@ enum status pdb_lookup_open(const struct pdb *pdb, enum symbol_names names, stru
     pdb_known_open(pdb, names, &lookup->known);
     arena_init(&lookup->keep, 0);
     arena_init(&lookup->scratch, 0);
+    arena_init(&lookup->hot, 0);
     arena_init(&lookup->lasting, 0);
     lookup->modules = calloc((size_t)pdb->module_count + 1, sizeof(struct module_read *));
     if (lookup->modules == NULL) {
@@ -103,6 +105,7 @@ void pdb_lookup_close(struct pdb_lookup *lookup)
     pdb_known_close(&lookup->known);
     arena_free(&lookup->keep);
     arena_free(&lookup->scratch);
+    arena_free(&lookup->hot);
     arena_free(&lookup->lasting);
     free(lookup->modules);
     free(lookup);
@@ -117,7 +120,8 @@ void pdb_lookup_bound(struct pdb_lookup *lookup, const struct file_map *map, siz
 
 static uint64_t kept_bytes(const struct pdb_lookup *lookup)
 {
-    return lookup->keep.used_bytes + lookup->table_bytes + lookup->known.packed.count;
+    return lookup->keep.used_bytes + lookup->hot.used_bytes + lookup->table_bytes +
+           lookup->known.packed.count;
 }
 
 void pdb_lookup_expect(struct pdb_lookup *lookup, uint64_t questions)
@@ -145,6 +149,7 @@ static void limit_kept(struct pdb_lookup *lookup)
     close_modules(lookup);
     pdb_known_forget(&lookup->known);
     arena_free(&lookup->keep);
+    arena_free(&lookup->hot);
     lookup->table_bytes = 0;
 }
 
@@ -187,7 +192,7 @@ static void pack_module(struct pdb_lookup *lookup, struct module_read *module)
         return;
     const uint32_t count = module->own.codes.count;
     const struct span *spans = module->own.codes.at;
-    uint32_t *starts = ARENA_ARRAY(&lookup->keep, 2 * (size_t)count + 1, uint32_t);
+    uint32_t *starts = ARENA_ARRAY(&lookup->hot, 2 * (size_t)count + 1, uint32_t);
     if (starts == NULL)
         return;
     for (uint32_t i = 0; i < count; i++) {
@@ -204,14 +209,21 @@ static void pack_module(struct pdb_lookup *lookup, struct module_read *module)
     module->numbers = starts + count;
 }
 
+/* True while each module is packed at its first question. */
+static bool packs_at_once(const struct pdb_lookup *lookup)
+{
+    const uint64_t modules = lookup->pdb->module_count;
+    return !lookup->has_forgotten && lookup->expected >= modules * EXPECTED_QUESTIONS &&
+           lookup->expected != 0;
+}
+
 static bool packing_pays(const struct pdb_lookup *lookup, const struct module_read *module)
 {
     const struct pdb_module *read = &module->own.unit.module;
     const uint64_t bytes = (uint64_t)read->symbol_bytes + read->c13_bytes;
     const uint64_t some = lookup->map != NULL ? BULK_QUESTIONS_LARGE : BULK_QUESTIONS;
     const uint64_t modules = lookup->pdb->module_count;
-    if (!lookup->has_forgotten && lookup->expected >= modules * EXPECTED_QUESTIONS &&
-        lookup->expected != 0)
+    if (packs_at_once(lookup))
         return true;
     return module->uses >= PACK_AFTER &&
            (uint64_t)module->uses *
@@ -225,8 +237,10 @@ static struct module_read *module_of(struct pdb_lookup *lookup, uint32_t number)
         return NULL;
     struct module_read *module = lookup->modules[number];
     if (module == NULL) {
-        module = ARENA_NEW(&lookup->keep, struct module_read);
-        if (module == NULL || !pdb_unit_open(lookup->pdb, number, &lookup->keep, &module->own.unit))
+        module = ARENA_NEW(&lookup->hot, struct module_read);
+        struct pdb_marks *marks = packs_at_once(lookup) ? &lookup->known.worker.marks : NULL;
+        if (module == NULL ||
+            !pdb_unit_open(lookup->pdb, number, &lookup->keep, marks, &module->own.unit))
             return NULL;
         lookup->modules[number] = module;
         module->compiland = module->own.unit.module.name;
@@ -488,7 +502,7 @@ static void read_methods(struct pdb_lookup *lookup)
     for (uint32_t m = 0; m < lookup->pdb->module_count; m++) {
         struct pdb_unit unit;
         arena_reset(&lookup->scratch);
-        if (!pdb_unit_open(lookup->pdb, m, &lookup->scratch, &unit))
+        if (!pdb_unit_open(lookup->pdb, m, &lookup->scratch, NULL, &unit))
             continue;
         for (uint32_t i = 0; i < unit.code_count; i++) {
             if (!pdb_unit_procedure(&unit, i, &procedure) || !procedure.is_managed ||

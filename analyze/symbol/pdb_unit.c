@@ -72,13 +72,25 @@ static bool same_bytes(const struct pdb_unit *unit, const struct start_key *keys
     return true;
 }
 
+/* As linkers write it: no two line tables start at one address. */
+static bool starts_ascend(const struct pdb_unit *unit)
+{
+    for (uint32_t i = 1; i < unit->range_count; i++)
+        if (start_of(unit->ranges[i - 1].start) >= start_of(unit->ranges[i].start))
+            return false;
+    return true;
+}
+
 /* Folded code: several procedures of one module at one address, each with a line table, in the same
  * order. The first procedure gives the name, so only the first table may give the line. If their
  * numbers differ, tables and procedures cannot be matched. */
 static bool drop_folded_lines(struct pdb_unit *unit, struct arena *keep)
 {
-    struct start_key *codes = NULL, *keys = ARENA_ARRAY(keep, unit->range_count, struct start_key);
+    struct start_key *codes = NULL, *keys = NULL;
     uint32_t code = 0, left = 0;
+    if (starts_ascend(unit))
+        return true;
+    keys = ARENA_ARRAY(keep, unit->range_count, struct start_key);
     if (keys == NULL)
         return false;
     for (uint32_t i = 0; i < unit->range_count; i++)
@@ -106,12 +118,14 @@ static bool drop_folded_lines(struct pdb_unit *unit, struct arena *keep)
     return true;
 }
 
-bool pdb_unit_open(const struct pdb *pdb, uint32_t index, struct arena *keep, struct pdb_unit *out)
+bool pdb_unit_open(const struct pdb *pdb, uint32_t index, struct arena *keep,
+                   struct pdb_marks *marks, struct pdb_unit *out)
 {
     memset(out, 0, sizeof *out);
     if (!pdb_module_open(pdb, index, keep, &out->module))
         return false;
-    out->is_damaged = !pdb_symbols_are_whole(&out->module) || !pdb_lines_are_whole(&out->module);
+    out->is_damaged =
+        !pdb_symbols_are_whole(&out->module, marks) || !pdb_lines_are_whole(&out->module);
     out->code_count = walk_codes(&out->module, NULL);
     out->codes = ARENA_ARRAY(keep, out->code_count, struct unit_code);
     struct pdb_line_range range;
@@ -307,7 +321,7 @@ uint32_t pdb_unit_sites_at(const struct pdb_unit *unit, const struct pdb_procedu
 
 bool pdb_unit_inlinee(const struct pdb_unit *unit, uint32_t id, struct pdb_inlinee *out)
 {
-    struct pdb_inlinee_cursor cursor = {0, NULL, 0, false};
+    struct pdb_inlinee_cursor cursor = {0};
     while (pdb_inlinee_next(&unit->module, &cursor, out))
         if (out->id == id) /* of several the first one counts */
             return true;

@@ -29,9 +29,10 @@ struct pdb_unit {
     bool is_damaged; /* parts of the module's stream are cut: answers may lack something */
 };
 
-/* Reads module INDEX; KEEP owns everything that is not borrowed from the file. False: out of memory
- * or no such module. */
-bool pdb_unit_open(const struct pdb *pdb, uint32_t index, struct arena *keep, struct pdb_unit *out);
+/* Reads module INDEX; KEEP owns everything that is not borrowed from the file. MARKS: see
+ * pdb_symbols_are_whole(). False: out of memory or no such module. */
+bool pdb_unit_open(const struct pdb *pdb, uint32_t index, struct arena *keep,
+                   struct pdb_marks *marks, struct pdb_unit *out);
 
 /* The code that contains PLACE: of several the one that starts last; of equal starts the first
  * record. -1: none. */

@@ -82,6 +82,15 @@ static const char *name_of(const struct source_view *view, const struct frame *i
     return name != NULL ? name : found->function;
 }
 
+static enum frame_note unnamed_note(const struct symbol_module *sources)
+{
+    struct source *names = sources->names;
+    if (sources->note != NOTE_NONE)
+        return sources->note;
+    return names != NULL && names->kind->unnamed != NULL ? names->kind->unnamed(names)
+                                                         : NOTE_CODE_UNNAMED;
+}
+
 static bool resolve_frame(const struct source_view *view, const struct frame *in,
                           struct arena *keep, struct resolved *out)
 {
@@ -105,7 +114,7 @@ static bool resolve_frame(const struct source_view *view, const struct frame *in
         to[i].compiland = found[i].compiland;
         to[i].identity = view->sources->state;
         if (found[i].function == NULL && in->note == NOTE_NONE)
-            to[i].note = view->sources->note != NOTE_NONE ? view->sources->note : NOTE_CODE_UNNAMED;
+            to[i].note = unnamed_note(view->sources);
         else if (found[i].from != SYMBOLS_PDB && found[i].from != SYMBOLS_CSV &&
                  in->note == NOTE_NONE)
             to[i].note = view->sources->note;

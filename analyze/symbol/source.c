@@ -71,38 +71,46 @@ void source_close(struct source *source)
     mutex_free(source->mutex);
 }
 
-/* What has to be done with a file that starts so; NULL: nothing is known. */
-static const char *hint_of(const void *data, size_t bytes)
+/* What is known of a file that is no symbol file, by how it starts. */
+struct stranger {
+    const char *start, *hint;
+    bool is_packed;
+};
+
+/* NULL: nothing is known. */
+static const struct stranger *stranger_of(const void *data, size_t bytes)
 {
-    static const struct {
-        const char *start, *hint;
-    } rows[] = {
-        {"\x28\xb5\x2f\xfd", "it is compressed with zstd: unpack it first (`zstd -d`)"},
-        {"\x1f\x8b", "it is compressed with gzip: unpack it first (`gzip -d`)"},
+    static const struct stranger rows[] = {
+        {"\x28\xb5\x2f\xfd", "it is compressed with zstd: unpack it first (`zstd -d`)", true},
+        {"\x1f\x8b", "it is compressed with gzip: unpack it first (`gzip -d`)", true},
         {"\xfd"
          "7zXZ",
-         "it is compressed with xz: unpack it first (`xz -d`)"},
-        {"BZh", "it is compressed with bzip2: unpack it first (`bzip2 -d`)"},
-        {"PK\003\004", "it is a ZIP archive: unpack it first"},
-        {"\xff\xfeM", "it is text in UTF-16, as PowerShell's `>` writes it: convert it to UTF-8"},
+         "it is compressed with xz: unpack it first (`xz -d`)", true},
+        {"BZh", "it is compressed with bzip2: unpack it first (`bzip2 -d`)", true},
+        {"PK\003\004", "it is a ZIP archive: unpack it first", true},
+        {"\xff\xfeM", "it is text in UTF-16, as PowerShell's `>` writes it: convert it to UTF-8",
+         false},
+        {"version https://git-lfs", "it is a pointer of Git LFS: get the file with `git lfs pull`",
+         false},
+        {"MDMP", "it is a minidump: see `twinstack dump`", false},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         if (bytes >= strlen(rows[i].start) &&
             memcmp(data, rows[i].start, strlen(rows[i].start)) == 0)
-            return rows[i].hint;
+            return &rows[i];
     return NULL;
 }
 
 enum status source_refuse(const void *data, size_t bytes, struct fault *fault)
 {
-    const char *hint = hint_of(data, bytes);
+    const struct stranger *stranger = stranger_of(data, bytes);
     return fault_set_lasting(fault, ERR_UNSUPPORTED, 0, "symbol file",
-                             hint != NULL ? hint : SOURCES_EXPECTED);
+                             stranger != NULL ? stranger->hint : SOURCES_EXPECTED);
 }
 
-bool source_is_packed(const void *data, size_t bytes)
+bool source_is_stranger(const void *data, size_t bytes)
 {
-    return hint_of(data, bytes) != NULL;
+    return stranger_of(data, bytes) != NULL;
 }
 
 enum status source_open(struct source *source, struct fault *fault)
@@ -110,9 +118,12 @@ enum status source_open(struct source *source, struct fault *fault)
     if (source_map(source->path, &source->map, &source->unpacked, fault) != ERR_NONE)
         return fault->code;
     const struct source_kind *found = source_recognize(source->map.data, source->map.bytes);
+    const struct stranger *stranger =
+        found == NULL ? stranger_of(source->map.data, source->map.bytes) : NULL;
+    source->is_packed = stranger != NULL && stranger->is_packed;
     source->id.name = path_base(source->path);
     source->kind = source->kind != NULL ? source->kind : found;
-    if (source->kind == NULL)
+    if (source->kind == NULL || stranger != NULL)
         (void)source_refuse(source->map.data, source->map.bytes, fault);
     else if (source->unpacked && source->kind != found)
         fault_set_lasting(fault, ERR_ABSENT, FAULT_NO_OFFSET, source->kind->what,

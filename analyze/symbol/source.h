@@ -24,11 +24,12 @@ struct source_id {
     const char *image_name; /* of its image, if it states that; NULL */
     const char *pdb_name;   /* of the PDB that an image states; NULL */
     char debug_id[DEBUG_ID_BYTES], code_id[CODE_ID_BYTES], mvid[MVID_BYTES];
-    enum object_arch arch;          /* ARCH_NONE: not known before it is open */
-    struct object_candidate object; /* of object files */
-    bool is_debug;                  /* the debug information of an image, without its code */
-    bool cut_short;                 /* the file ends before its contents do, and is readable */
-    const char *useless;            /* why nothing can be looked up in it; NULL: it can */
+    char first_debug_id[DEBUG_ID_BYTES]; /* of an image that names several PDBs; "" otherwise */
+    enum object_arch arch;               /* ARCH_NONE: not known before it is open */
+    struct object_candidate object;      /* of object files */
+    bool is_debug;                       /* the debug information of an image, without its code */
+    bool cut_short;                      /* the file ends before its contents do, and is readable */
+    const char *useless;                 /* why nothing can be looked up in it; NULL: it can */
 };
 
 /* What is searched: the file of MODULE. */
@@ -114,7 +115,9 @@ struct source_kind {
                        struct symbol_frame *out);
     uint32_t (*lines)(struct source *source, uint32_t offset, uint32_t *out, uint32_t max);
     enum frame_note (*note)(struct source *source); /* why it gives fewer names than expected */
-    struct source_indexing indexing;                /* PAYS NULL: none */
+    /* Why a place has lines, but no name. NULL: nothing more is known than that. */
+    enum frame_note (*unnamed)(struct source *source);
+    struct source_indexing indexing; /* PAYS NULL: none */
 
     /* What `symbols list` prints of a file: members of a JSON object, or the rest of a line. */
     enum status (*describe)(struct source *source, struct json *to, struct fault *fault);
@@ -131,7 +134,8 @@ struct source {
     struct arena *keep;         /* for what lives as long as the source */
     struct symbol_store *store; /* NULL: it is open alone */
     struct file_map map;
-    bool unpacked; /* map.data was unpacked from a cabinet and is freed, not unmapped */
+    bool is_packed; /* it could not be opened because it is compressed */
+    bool unpacked;  /* map.data was unpacked from a cabinet and is freed, not unmapped */
     struct source_id id;
     struct mutex *mutex;        /* over what follows */
     void *opened;               /* the kind's own */
@@ -178,8 +182,11 @@ void source_close(struct source *source);
 
 /* Sets the fault of a file of no known kind. */
 enum status source_refuse(const void *data, size_t bytes, struct fault *fault);
-/* True when that fault says how the file has to be unpacked or converted. */
-bool source_is_packed(const void *data, size_t bytes);
+/* True when that fault says what the file is, and what to do with it. */
+bool source_is_stranger(const void *data, size_t bytes);
+
+/* True for an image that names the PDB of DEBUG_ID, in any of its records. */
+bool source_names_pdb(const struct source_id *id, const char *debug_id);
 
 /* For kinds whose files are named and kept like PDBs: by the debug_id of the image. */
 enum source_fit source_fit_as_pdb(const struct source_id *id, const struct source_want *want);

@@ -53,6 +53,9 @@ static void read_id(const struct object_file *file, uint32_t slice, struct sourc
     memcpy(out->debug_id, object->debug_id, sizeof out->debug_id);
     if (object->kind == OBJECT_PE) {
         pe_code_id(&file->as.pe, out->code_id);
+        pe_first_debug_id(&file->as.pe, out->first_debug_id);
+        if (strcmp(out->first_debug_id, out->debug_id) == 0)
+            out->first_debug_id[0] = '\0';
         (void)managed_mvid(&file->as.pe, out->mvid);
         out->cut_short = is_cut_short(&file->as.pe, file->bytes.bytes);
     }
@@ -79,6 +82,12 @@ static bool is_other_mvid(const struct source_id *id, const struct module *modul
     return module->mvid[0] != '\0' && id->mvid[0] != '\0' && strcmp(id->mvid, module->mvid) != 0;
 }
 
+bool source_names_pdb(const struct source_id *id, const char *debug_id)
+{
+    return debug_id[0] != '\0' &&
+           (strcmp(id->debug_id, debug_id) == 0 || strcmp(id->first_debug_id, debug_id) == 0);
+}
+
 /* Files of other systems have no code_id in Windows' sense. */
 static bool has_identity(const struct source_id *id, const struct module *module)
 {
@@ -87,9 +96,9 @@ static bool has_identity(const struct source_id *id, const struct module *module
     if (module->code_id[0] == '\0' && module->debug_id[0] == '\0')
         return module->mvid[0] != '\0' && strcmp(id->mvid, module->mvid) == 0;
     if (module->code_id[0] == '\0' || id->code_id[0] == '\0')
-        return id->debug_id[0] != '\0' && strcmp(id->debug_id, module->debug_id) == 0;
+        return source_names_pdb(id, module->debug_id);
     const bool clash = module->debug_id[0] != '\0' && id->debug_id[0] != '\0' &&
-                       strcmp(id->debug_id, module->debug_id) != 0;
+                       !source_names_pdb(id, module->debug_id);
     return text_equal_nocase(id->code_id, module->code_id) && !clash;
 }
 

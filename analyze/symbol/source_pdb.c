@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "format/pdb/pdb.h"
+#include "format/pdb/types.h"
 #include "format/portable_pdb/ppdb.h"
 #include "symbol/export.h"
 #include "symbol/pdb_lookup.h"
@@ -24,6 +25,7 @@ struct opened_pdb {
     const struct pe *image;    /* NULL: not known */
     struct pdb_lookup *lookup; /* NULL until the first question */
     uint64_t questions;
+    enum frame_note unnamed; /* NOTE_NONE: not looked into */
 };
 
 static bool recognize(const void *data, size_t bytes)
@@ -92,7 +94,7 @@ static void place(struct source *source, const struct source *image)
     const struct object_file *file = source_object_of(image);
     struct opened_pdb *own = source->opened;
     if (file == NULL || file->kind != OBJECT_PE ||
-        strcmp(image->id.debug_id, source->id.debug_id) != 0)
+        !source_names_pdb(&image->id, source->id.debug_id))
         return;
     mutex_lock(source->mutex);
     own->image = &file->as.pe;
@@ -168,6 +170,33 @@ static enum frame_note note(struct source *source)
     return placed ? NOTE_NONE : NOTE_PDB_NO_SECTIONS;
 }
 
+/* Inlined member functions are named by both tables. */
+static bool has_types(const struct pdb *pdb)
+{
+    struct pdb_types types, ids;
+    struct arena scratch;
+    struct pdb_type last;
+
+    arena_init(&scratch, 0);
+    const bool whole = pdb_types_open(pdb, PDB_STREAM_TPI, &types) &&
+                       pdb_types_open(pdb, PDB_STREAM_IPI, &ids) &&
+                       pdb_type(&types, types.end - 1, &scratch, &last) &&
+                       pdb_type(&ids, ids.end - 1, &scratch, &last);
+    arena_free(&scratch);
+    return whole;
+}
+
+static enum frame_note unnamed(struct source *source)
+{
+    struct opened_pdb *own = source->opened;
+    mutex_lock(source->mutex);
+    if (own->unnamed == NOTE_NONE)
+        own->unnamed = has_types(&own->pdb) ? NOTE_CODE_UNNAMED : NOTE_PDB_NO_TYPES;
+    const enum frame_note note = own->unnamed;
+    mutex_unlock(source->mutex);
+    return note;
+}
+
 static uint64_t index_pays(size_t file_bytes)
 {
     return INDEX_LEAST + file_bytes / INDEX_BYTES;
@@ -239,6 +268,7 @@ const struct source_kind source_pdb = {
     .method = method,
     .lines = lines,
     .note = note,
+    .unnamed = unnamed,
     .indexing = {.from = INDEXING_AUTO, .beside = true, .pays = index_pays, .build = build_index},
     .describe = describe,
     .summarize = summarize,

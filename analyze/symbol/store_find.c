@@ -91,7 +91,7 @@ static struct source *open_source(struct search *s, const struct source_kind *ki
     if (fault.code == ERR_ABSENT)
         note = NOTE_NONE;
     else if (fault.code == ERR_UNSUPPORTED)
-        note = kind->notes.unsupported;
+        note = source != NULL && source->is_packed ? NOTE_FILE_PACKED : kind->notes.unsupported;
     s->note = note != NOTE_NONE ? note : s->note;
     return NULL;
 }
@@ -389,7 +389,7 @@ static void find_by_identity(struct search *s, struct symbol_module *sources)
         sources->note = note != NOTE_NONE ? note : NOTE_IMAGE_OTHER_BUILD;
     } else if (note == NOTE_NONE && sources->image != NULL &&
                sources->identity.debug_id[0] != '\0' && sources->image->id.debug_id[0] != '\0' &&
-               strcmp(sources->image->id.debug_id, sources->identity.debug_id) != 0) {
+               !source_names_pdb(&sources->image->id, sources->identity.debug_id)) {
         sources->without = SYMBOLS_MISMATCH;
         sources->note = NOTE_IMAGE_OTHER_PDB;
     } else if (note != NOTE_NONE) {
@@ -495,8 +495,7 @@ static uint32_t meet_all(struct search *s, struct met met[SOURCE_KINDS])
         count = add_choices(s, kind, &met[k], choices, count);
     }
     for (uint32_t r = 0; r < s->store->root_count; r++)
-        if (path_is_folder(s->store->roots[r]))
-            meet_on_server(s, s->store->roots[r], choices, count);
+        meet_on_server(s, s->store->roots[r], choices, count);
     for (size_t k = 0; k < SOURCE_KINDS; k++)
         found += met[k].first != NULL;
     return found;

@@ -3,24 +3,34 @@
 
 #include "base/array.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "symbol/store_find.h"
 
-/* FOLDER/NAME, or the entry of FOLDER that differs from NAME only in case; NULL: none. */
-static char *find_entry(const char *folder, const char *name, struct arena *scratch)
+const char *const store_packings[] = {".gz", ".zst", ".xz", ".bz2", NULL};
+
+typedef bool is_kind_fn(const char *path);
+
+/* FOLDER/NAME, or the entry of FOLDER that differs from NAME only in case; NULL: none, or it is not
+ * IS_KIND. */
+static char *find_entry(const char *folder, const char *name, is_kind_fn *is_kind,
+                        struct arena *scratch)
 {
     struct fault fault = FAULT_INIT;
     char *path = path_join(scratch, folder, name);
     const char **names;
     size_t count;
 
-    if (path == NULL || path_is_file(path) || path_is_folder(path))
+    if (path == NULL || is_kind(path))
         return path;
-    if (folder_list(folder, scratch, &names, &count, &fault) != ERR_NONE)
+    if (path_is_file(path) || folder_list(folder, scratch, &names, &count, &fault) != ERR_NONE)
         return NULL;
-    for (size_t i = 0; i < count; i++)
-        if (text_equal_nocase(names[i], name))
-            return path_join(scratch, folder, names[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (!text_equal_nocase(names[i], name))
+            continue;
+        path = path_join(scratch, folder, names[i]);
+        return path != NULL && is_kind(path) ? path : NULL;
+    }
     return NULL;
 }
 
@@ -29,13 +39,11 @@ char *store_find_builds(const char *root, const char *name, struct arena *scratc
     const char letters[3] = {name[0], name[0] != '\0' ? name[1] : '\0', '\0'};
     if (letters[1] == '\0')
         return NULL;
-    char *folder = find_entry(root, name, scratch);
-    if (folder != NULL && path_is_folder(folder))
+    char *folder = find_entry(root, name, path_is_folder, scratch);
+    if (folder != NULL)
         return folder;
-    folder = find_entry(root, letters, scratch);
-    if (folder != NULL && path_is_folder(folder))
-        folder = find_entry(folder, name, scratch);
-    return folder != NULL && path_is_folder(folder) ? folder : NULL;
+    folder = find_entry(root, letters, path_is_folder, scratch);
+    return folder != NULL ? find_entry(folder, name, path_is_folder, scratch) : NULL;
 }
 
 /* The reason that a file.ptr gives for a missing file. */
@@ -69,22 +77,39 @@ static char *follow_pointer(struct symbol_store *store, const char *folder, stru
     return target != NULL && path_is_file(target) ? target : NULL;
 }
 
+void store_report_packed(struct symbol_store *store, const char *path)
+{
+    if (!store->packed_seen)
+        log_warn("%s: compressed symbol files are not read: unpack them first", path);
+    store->packed_seen = true;
+}
+
+static void look_for_packed(struct symbol_store *store, const char *folder, const char *name,
+                            struct arena *scratch)
+{
+    for (size_t i = 0; store_packings[i] != NULL; i++) {
+        const char *packed = arena_printf(scratch, "%s%s", name, store_packings[i]);
+        const char *path = packed != NULL ? path_join(scratch, folder, packed) : NULL;
+        if (path != NULL && path_is_file(path))
+            store_report_packed(store, path);
+    }
+}
+
 char *store_find_on_server(struct symbol_store *store, const char *root, struct source_place place,
                            struct arena *scratch)
 {
     char *folder = store_find_builds(root, place.name, scratch);
-    char *build = folder != NULL ? find_entry(folder, place.key, scratch) : NULL;
-    if (build == NULL || !path_is_folder(build))
-        return NULL;
-    char *file = find_entry(build, place.as, scratch);
-    if (file != NULL && path_is_file(file))
+    char *build = folder != NULL ? find_entry(folder, place.key, path_is_folder, scratch) : NULL;
+    char *file = build != NULL ? find_entry(build, place.as, path_is_file, scratch) : NULL;
+    if (build == NULL || file != NULL)
         return file;
+    look_for_packed(store, build, place.as, scratch);
     char *packed = arena_string(scratch, place.name);
     if (packed == NULL || strcmp(place.as, place.name) != 0)
         return NULL;
     packed[strlen(packed) - 1] = '_';
-    file = find_entry(build, packed, scratch);
-    return file != NULL && path_is_file(file) ? file : follow_pointer(store, build, scratch);
+    file = find_entry(build, packed, path_is_file, scratch);
+    return file != NULL ? file : follow_pointer(store, build, scratch);
 }
 
 struct store_file *store_add_file(struct symbol_store *store, const char *path,

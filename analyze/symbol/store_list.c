@@ -65,6 +65,25 @@ enum status store_list_file(struct symbol_store *store, const char *path, bool n
     return fault->code;
 }
 
+/* Symbol stores may keep "app.pdb.gz". The name says it, so that the listing of a folder that is
+ * kept need not. */
+static bool is_packed_name(const char *name)
+{
+    static const char *const ends[] = {".pdb", ".sym", ".debug", ".dbg", ".dwo",
+                                       ".dwp", ".exe", ".dll",   ".sys", ".so"};
+    char stem[256];
+    for (size_t i = 0; store_packings[i] != NULL; i++) {
+        if (!ends_with(name, store_packings[i]) || strlen(name) >= sizeof stem)
+            continue;
+        memcpy(stem, name, strlen(name) + 1);
+        stem[strlen(name) - strlen(store_packings[i])] = '\0';
+        for (size_t k = 0; k < COUNT_OF(ends); k++)
+            if (ends_with(stem, ends[k]))
+                return true;
+    }
+    return false;
+}
+
 /* STAMP: of the file before it is read. */
 static void list_in(struct symbol_store *store, struct listing *listing, const char *path,
                     const struct file_stamp *stamp)
@@ -111,6 +130,8 @@ static void list_folder(struct symbol_store *store, struct listing *listing, con
             struct file_stamp stamp;
             if (path == NULL)
                 break;
+            if (is_packed_name(names[i]))
+                store_report_packed(store, path);
             if (path_stamp(path, &stamp))
                 list_in(store, listing, path, &stamp);
             else if (!is_server_entry(names[i]) && path_is_folder(path))
@@ -126,8 +147,6 @@ void store_list_files(struct symbol_store *store)
         return;
     store->files_listed = true;
     for (uint32_t i = 0; i < store->root_count; i++) { /* single files were listed on opening */
-        if (path_is_file(store->roots[i]))
-            continue;
         struct listing *listing = listing_open(store, store->roots[i]);
         list_folder(store, listing, store->roots[i], STORE_FOLDER_DEPTH);
         listing_end(listing);
@@ -141,19 +160,21 @@ void store_list_files(struct symbol_store *store)
 
 enum status store_add_root(struct symbol_store *store, const char *root, struct fault *fault)
 {
-    if (!path_is_folder(root) && !path_is_file(root)) {
+    const bool single = path_is_file(root);
+    if (!single && !path_is_folder(root)) {
         fault_set_hint(fault, ERR_ABSENT, FAULT_NO_OFFSET, "symbol folder or file",
                        "no such file or folder");
         fault_set_path(fault, root);
         return fault->code;
     }
     const char *copy = arena_string(&store->arena, root);
-    if (!ARENA_ROOM(&store->arena, store->roots, store->root_room,
-                    (uint64_t)store->root_count + 1) ||
-        copy == NULL)
+    const char ***list = single ? &store->singles : &store->roots;
+    uint32_t *count = single ? &store->single_count : &store->root_count;
+    uint32_t *room = single ? &store->single_room : &store->root_room;
+    if (!ARENA_ROOM(&store->arena, *list, *room, (uint64_t)*count + 1) || copy == NULL)
         return fault_no_memory(fault, "symbol store");
-    store->roots[store->root_count++] = copy;
-    return path_is_file(root) ? store_list_file(store, root, true, fault) : ERR_NONE;
+    (*list)[(*count)++] = copy;
+    return single ? store_list_file(store, root, true, fault) : ERR_NONE;
 }
 
 void store_add_folder(struct symbol_store *store, const char *path)

@@ -31,6 +31,7 @@ struct listing_row {
     int32_t kind;
     uint32_t slice, arch, object_kind, object_arch, flags;
     char debug_id[DEBUG_ID_BYTES], code_id[CODE_ID_BYTES], mvid[MVID_BYTES];
+    char first_debug_id[DEBUG_ID_BYTES];
     char object_id[ELF_BUILD_ID_BYTES], object_debug_id[DEBUG_ID_BYTES];
 };
 
@@ -88,7 +89,8 @@ static bool is_row(const struct listing *l, const struct listing_row *r)
            r->kind >= NO_KIND && r->kind <= CABINET && r->arch < ARCH_COUNT &&
            r->object_arch < ARCH_COUNT && r->object_kind <= OBJECT_ARCHIVE &&
            ends(r->debug_id, sizeof r->debug_id) && ends(r->code_id, sizeof r->code_id) &&
-           ends(r->mvid, sizeof r->mvid) && ends(r->object_id, sizeof r->object_id) &&
+           ends(r->mvid, sizeof r->mvid) && ends(r->first_debug_id, sizeof r->first_debug_id) &&
+           ends(r->object_id, sizeof r->object_id) &&
            ends(r->object_debug_id, sizeof r->object_debug_id);
 }
 
@@ -253,6 +255,7 @@ static void put_file(struct listing *l, const char *path, const struct file_stam
                (id->object.is_code ? IS_CODE : 0U) | (id->object.has_code ? HAS_CODE : 0U) |
                (id->object.has_split ? HAS_SPLIT : 0U);
     memcpy(r->debug_id, id->debug_id, sizeof r->debug_id);
+    memcpy(r->first_debug_id, id->first_debug_id, sizeof r->first_debug_id);
     memcpy(r->code_id, id->code_id, sizeof r->code_id);
     memcpy(r->mvid, id->mvid, sizeof r->mvid);
     memcpy(r->object_id, id->object.id, sizeof r->object_id);
@@ -356,6 +359,7 @@ static bool take_row(const struct listing *l, const struct listing_row *r)
     file->id.is_debug = (r->flags & IS_DEBUG) != 0;
     file->id.cut_short = (r->flags & CUT_SHORT) != 0;
     memcpy(file->id.debug_id, r->debug_id, sizeof r->debug_id);
+    memcpy(file->id.first_debug_id, r->first_debug_id, sizeof r->first_debug_id);
     memcpy(file->id.code_id, r->code_id, sizeof r->code_id);
     memcpy(file->id.mvid, r->mvid, sizeof r->mvid);
     file->id.object = (struct object_candidate){.path = file->path,

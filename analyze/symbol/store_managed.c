@@ -197,7 +197,7 @@ void store_find_managed(struct symbol_store *store, struct symbol_module *source
     managed->pe = pe;
     const bool stated = managed->has_image && managed_pdb_id(pe, id);
     memcpy(debug_id, sources->identity.debug_id, sizeof debug_id);
-    if (stated && debug_id[0] == '\0')
+    if (stated) /* the module may state the other PDB of a native image */
         module_debug_id(id, 1, debug_id);
     find_pdb(store, sources, managed, stated ? id : NULL, debug_id, scratch);
     if (!managed->has_pdb && !managed->has_image)

@@ -7,10 +7,7 @@
 
 const char *symbol_store_named_file(const struct symbol_store *store, uint32_t index)
 {
-    for (uint32_t i = 0; i < store->root_count; i++)
-        if (path_is_file(store->roots[i]) && index-- == 0)
-            return store->roots[i];
-    return NULL;
+    return index < store->single_count ? store->singles[index] : NULL;
 }
 
 bool symbol_store_file_fits(const struct symbol_store *store, const char *path,

@@ -84,13 +84,6 @@ static enum status check_file(const void *context, const char *path, struct faul
     return fault->code;
 }
 
-static void lower(char *text)
-{
-    for (; *text != '\0'; text++)
-        if (*text >= 'A' && *text <= 'Z')
-            *text = (char)(*text + ('a' - 'A'));
-}
-
 static void add_key(struct fetch_file *file, enum fetch_form form, const char *name, const char *id,
                     const char *as)
 {
@@ -137,9 +130,9 @@ static void add_spellings(struct fetch_file *file, const char *name, const char 
     add_key(file, FETCH_WHOLE, name, id, packed);
     memcpy(small, name, bytes + 1);
     memcpy(small_id, id, strlen(id) + 1);
-    lower(small);
+    text_lower(small);
     if (strlen(id) > 32) { /* a GUID; the timestamp of an image keeps its case */
-        lower(small_id);
+        text_lower(small_id);
         add_key(file, FETCH_WHOLE, small, small_id, small);
         /* a portable PDB, whose age the protocol writes as FFFFFFFF */
         memcpy(small_id + 32, "FFFFFFFF", 9);
@@ -222,7 +215,7 @@ static void object_id(const struct module *module, const struct source *image, b
         *macho = true;
         memcpy(out, module->debug_id, 32);
         out[32] = '\0';
-        lower(out);
+        text_lower(out);
     }
 }
 

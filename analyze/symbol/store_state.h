@@ -102,8 +102,8 @@ struct symbol_store {
     enum object_arch arch;   /* of fat files; ARCH_NONE: the first that they have */
     const char **words;      /* the roots as the user named them */
     uint32_t word_count;
-    const char **roots; /* plain folders and files */
-    uint32_t root_count, root_room;
+    const char **roots, **singles; /* folders; and files */
+    uint32_t root_count, root_room, single_count, single_room;
     struct store_file *files; /* of plain folders and single files; unsorted */
     uint32_t file_count, file_room;
     uint32_t named_count;         /* of these, the first: the user named the file, not its folder */
@@ -112,6 +112,7 @@ struct symbol_store {
     uint32_t files_most;          /* STORE_FILES_MAX */
     bool files_listed, files_cut; /* cut: there are more than STORE_FILES_MAX */
     bool depth_cut;               /* there are folders below STORE_FOLDER_DEPTH */
+    bool packed_seen;             /* a compressed symbol file was passed over */
     struct store_binding *bindings;
     uint32_t bare_open;     /* bare files that have not been assigned to a module yet   */
     bool first_taken;       /* a bare file is used for a name other than its own image's */

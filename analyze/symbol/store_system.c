@@ -8,8 +8,6 @@
 #include "base/text.h"
 #include "symbol/store_find.h"
 
-enum { NAME_MAX_BYTES = 256 };
-
 /* The DLLs that Wine has put into its prefix, those of 32 bits among them, wherever they are from:
  * the prefix of this tool, unless the user named another. */
 static void add_prefix(struct symbol_store *store)
@@ -40,8 +38,9 @@ static void add_wine(struct symbol_store *store)
     };
     static const char *const machines[] = {"x86_64-windows", "i386-windows", "aarch64-windows"};
     for (size_t i = 0; i < COUNT_OF(roots); i++)
-        for (size_t k = 0; k < COUNT_OF(machines); k++)
-            store_add_folder(store, path_join(&store->arena, roots[i], machines[k]));
+        if (path_is_folder(roots[i]))
+            for (size_t k = 0; k < COUNT_OF(machines); k++)
+                store_add_folder(store, path_join(&store->arena, roots[i], machines[k]));
 }
 
 void store_system_open(struct symbol_store *store)
@@ -75,24 +74,20 @@ static void add_folders(struct symbol_store *store)
 /* FOLDER/NAME, as spelt or in lower case; NULL: no such file. */
 static const char *find_file(const char *folder, const char *name, struct arena *scratch)
 {
-    char small[NAME_MAX_BYTES];
-    const size_t bytes = strlen(name);
     const char *path = path_join(scratch, folder, name);
-
     if (path != NULL && path_is_file(path))
         return path;
-    if (bytes >= sizeof small)
-        return NULL;
-    for (size_t i = 0; i <= bytes; i++)
-        small[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] + ('a' - 'A') : name[i]);
-    path = path_join(scratch, folder, small);
+    char *small = arena_string(scratch, name);
+    if (small != NULL)
+        text_lower(small);
+    path = small != NULL ? path_join(scratch, folder, small) : NULL;
     return path != NULL && path_is_file(path) ? path : NULL;
 }
 
 static bool is_image_of(const struct source_id *id, const struct module *module)
 {
     return module->code_id[0] != '\0' ? text_equal_nocase(id->code_id, module->code_id)
-                                      : strcmp(id->debug_id, module->debug_id) == 0;
+                                      : source_names_pdb(id, module->debug_id);
 }
 
 struct source *store_system_image(struct symbol_store *store, const struct module *module,

@@ -38,7 +38,7 @@ struct symbol_index {
     uint32_t first_rva, bucket_count, slot_count, file_count, omap_count;
     uint32_t group_count, hint_count;
     struct slot_widths widths;
-    bool is_image, owns_map;
+    bool is_image;
 };
 
 enum { SUM_BLOCK = sizeof((struct index_summer *)NULL)->pending };
@@ -168,39 +168,24 @@ enum status symbol_index_verify(const struct symbol_index *index, struct fault *
     return ERR_NONE;
 }
 
-enum status symbol_index_open_map(const struct file_map *map, const struct symbol_index_key *key,
+enum status symbol_index_open_key(const char *path, const struct symbol_index_key *key,
                                   struct symbol_index **out, struct fault *fault)
 {
     struct symbol_index *index = calloc(1, sizeof *index);
     *out = NULL;
     if (index == NULL)
         return fault_no_memory(fault, "symbol index");
-    index->map = *map;
     index->is_image = key->is_image;
-    if (check_header(index, key, fault) == ERR_NONE && read_sections(index, fault) == ERR_NONE &&
-        map->bytes <= LIMIT_INDEX_CHECKED_BYTES)
+    if (file_map(path, &index->map, fault) == ERR_NONE &&
+        check_header(index, key, fault) == ERR_NONE && read_sections(index, fault) == ERR_NONE &&
+        index->map.bytes <= LIMIT_INDEX_CHECKED_BYTES)
         (void)symbol_index_verify(index, fault);
-    if (fault->code == ERR_NONE)
+    if (fault->code == ERR_NONE) {
         *out = index;
-    else
-        free(index);
-    return fault->code;
-}
-
-enum status symbol_index_open_key(const char *path, const struct symbol_index_key *key,
-                                  struct symbol_index **out, struct fault *fault)
-{
-    struct file_map map;
-    *out = NULL;
-    if (file_map(path, &map, fault) != ERR_NONE)
-        return fault->code;
-    (void)symbol_index_open_map(&map, key, out, fault);
-    if (*out != NULL) {
-        (*out)->owns_map = true;
-    } else {
-        fault_set_path(fault, path);
-        file_unmap(&map);
+        return ERR_NONE;
     }
+    fault_set_path(fault, path);
+    symbol_index_close(index);
     return fault->code;
 }
 
@@ -216,8 +201,7 @@ void symbol_index_close(struct symbol_index *index)
 {
     if (index == NULL)
         return;
-    if (index->owns_map)
-        file_unmap(&index->map);
+    file_unmap(&index->map);
     free(index);
 }
 

@@ -18,7 +18,7 @@
 
 struct symbol_index;
 
-enum { SYMBOL_INDEX_VERSION = 17 }; /* of the layout, and of what its readers answer */
+enum { SYMBOL_INDEX_VERSION = 18 }; /* of the layout, and of what its readers answer */
 
 /* What an index is for. */
 struct symbol_index_key {
@@ -35,11 +35,7 @@ struct symbol_index_key symbol_index_key(const struct file_map *file, enum symbo
 enum status symbol_index_open_key(const char *path, const struct symbol_index_key *key,
                                   struct symbol_index **out, struct fault *fault);
 
-/* The same over a file that is mapped already and stays so until the index is closed. */
-enum status symbol_index_open_map(const struct file_map *map, const struct symbol_index_key *key,
-                                  struct symbol_index **out, struct fault *fault);
-
-/* The same as symbol_index_open_key() for the index of a PDB. */
+/* The same for the index of a PDB. */
 enum status symbol_index_open(const char *path, const struct file_map *pdb_file,
                               enum symbol_names names, struct symbol_index **out,
                               struct fault *fault);

@@ -86,18 +86,4 @@ const struct object_symbols *object_symbols_of(struct symbol_object *object);
 /* Counts object->function_rows. */
 void object_count_functions(struct symbol_object *object);
 
-/* What is known about one offset. */
-struct object_answer {
-    const struct dwarf_scope *scope; /* NULL: no function of DWARF */
-    uint32_t scope_shift;            /* add this to a scope's start to get an offset in the image */
-    const char *file;
-    uint32_t line;
-    const struct object_symbol *symbol; /* where scope is NULL; NULL: none */
-    enum symbols_from from;
-    uint64_t end;     /* the first offset at which the answer may differ */
-    bool damaged;     /* what applies here is not all readable */
-    bool lacks_split; /* or is in a .dwo file that was not found */
-};
-void symbol_object_at(struct symbol_object *object, uint32_t offset, struct object_answer *out);
-
 #endif

@@ -146,7 +146,7 @@ enum status symbol_store_bind_pdb(struct symbol_store *store, const char *name, 
     if (file_map(path, &map, fault) != ERR_NONE)
         return fault->code;
     const struct source_kind *kind = source_recognize(map.data, map.bytes);
-    if (kind == NULL && source_is_packed(map.data, map.bytes)) {
+    if (kind == NULL && source_is_stranger(map.data, map.bytes)) {
         (void)source_refuse(map.data, map.bytes, fault);
         fault_set_path(fault, path);
     } else if (kind != NULL && kind->layer == LAYER_IMAGE) {

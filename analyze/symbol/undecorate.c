@@ -184,7 +184,7 @@ static size_t undecorate_thunk(const char *name, enum symbol_names names, bool x
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         const size_t tail = strlen(kinds[i][0]);
         if (length <= tail || length - tail >= sizeof whole ||
-            strcmp(name + length - tail, kinds[i][0]) != 0)
+            strstr(name, kinds[i][0]) != name + length - tail) /* once, so that it goes no deeper */
             continue;
         memcpy(whole, name, length - tail);
         whole[length - tail] = '\0';
@@ -213,7 +213,8 @@ size_t undecorate(const char *name, enum symbol_names names, bool x86, char *out
     out[0] = '\0';
     if (names == NAMES_DECORATED)
         return 0;
-    if (name[0] == '#' && name[1] != '\0') { /* arm64ec code; its other names are the usual ones */
+    /* arm64ec code has its usual name after one '#'. "#5" is an export without a name. */
+    if (name[0] == '#' && strchr("#0123456789", name[1]) == NULL) {
         bytes = undecorate(name + 1, names, x86, out, out_bytes);
         return bytes != 0 ? bytes : write_text(name + 1, strlen(name + 1), out, out_bytes);
     }

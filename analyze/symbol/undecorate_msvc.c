@@ -109,28 +109,39 @@ static const char *simple_name(struct msvc *d)
 
 static struct symbol_name own_name(struct msvc *d);
 
-/* One template argument; *skip: it is an empty pack. */
-static const char *template_argument(struct msvc *d, bool *skip)
+/* After '$', or after the type of an argument that is `auto`: a number or an address. */
+static const char *template_value(struct msvc *d)
 {
     char text[32];
 
+    if (msvc_take(d, '0')) {
+        (void)snprintf(text, sizeof text, "%" PRId64, msvc_number(d));
+        return msvc_join(d, text, NULL);
+    }
+    const bool address = d->at[0] == '1';
+    if ((!address && d->at[0] != 'E') || d->at[1] != '?')
+        return msvc_fail(d);
+    d->at++;
+    return msvc_join(d, address ? "&" : "", msvc_symbol(d), NULL);
+}
+
+/* One template argument; *skip: it is an empty pack. */
+static const char *template_argument(struct msvc *d, bool *skip)
+{
     *skip = false;
     if (msvc_take_text(d, "$$$V") || msvc_take_text(d, "$$V") || msvc_take_text(d, "$$Z") ||
         msvc_take_text(d, "$S")) {
         *skip = true;
         return "";
     }
-    if (msvc_take_text(d, "$0")) {
-        (void)snprintf(text, sizeof text, "%" PRId64, msvc_number(d));
-        return msvc_join(d, text, NULL);
+    if (msvc_take_text(d, "$M")) {
+        (void)msvc_read_type(d);
+        return template_value(d);
     }
-    if (msvc_take_text(d, "$1?") || msvc_take_text(d, "$E?")) {
-        const bool address = d->at[-2] == '1';
-        d->at--;
-        return msvc_join(d, address ? "&" : "", msvc_symbol(d), NULL);
+    if (d->at[0] == '$' && d->at[1] != '$') {
+        d->at++;
+        return template_value(d);
     }
-    if (d->at[0] == '$' && d->at[1] != '$')
-        return msvc_fail(d);
     const struct msvc_type type = msvc_read_type(d);
     return msvc_join(d, type.before, type.after, NULL);
 }

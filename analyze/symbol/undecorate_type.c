@@ -346,6 +346,8 @@ static struct msvc_type read_type(struct msvc *d)
     case '$':
         return msvc_take(d, '$') ? special(d) : fail_type(d);
     case '?': {
+        if (*d->at == '<') /* "<auto>", "<decltype-auto>" */
+            return plain(d->type_name(d));
         const char *qualifiers = msvc_qualifiers(d);
         struct msvc_type type = msvc_read_type(d);
         type.before = qualify(d, type.before, qualifiers);

@@ -132,11 +132,10 @@ static uint32_t read_special(const uint8_t *raw, uint32_t left, struct arm64_cod
     return length;
 }
 
-/* Reads one unwind code at RAW (LEFT bytes). Returns its length; 0: malformed or truncated. */
+/* Reads one unwind code at RAW (LEFT bytes, at least one). Returns its length; 0: malformed or
+ * truncated. */
 static uint32_t arm64_code_read(const uint8_t *raw, uint32_t left, struct arm64_code *out)
 {
-    if (left == 0)
-        return 0;
     if (raw[0] < 0xc0)
         return read_short(raw[0], out);
     if (raw[0] >= 0xdf)

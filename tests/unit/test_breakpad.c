@@ -222,6 +222,8 @@ TEST(damaged_lines_cost_themselves)
         {"a line number of 33 bits", "FUNC 1 1 0 f\n1 1 4294967296 0", true},
         {"STACK of an unknown kind", "STACK XYZ 1 2", true},
         /* What covers no code; crash.sym, which Breakpad wrote by DIA, has 35 such lines. */
+        {"a line of -1", "FUNC 1 1 0 f\n1 1 -1 0", false},
+        {"a function that leaves 64 bits", "FUNC ffffffffffffffff 2 0 f", false},
         {"an empty line", "FUNC 1 1 0 f\n1 0 1 0", false},
         {"an empty call", "FUNC 1 1 0 f\nINLINE 0 1 0 0 1 0", false},
         {"an empty STACK WIN", "STACK WIN 4 1 0 0 0 0 0 0 0 1 $eip 4 + ^ =", false},
@@ -321,6 +323,14 @@ TEST(the_innermost_record_of_a_pdb_counts_and_frame_data_first)
                                "STACK WIN 4 1000 100 1 0 4 8 c 0 1 outer =\n"
                                "STACK WIN 4 1010 20 1 0 10 14 18 0 1 inner =\n"
                                "STACK WIN 4 1040 20 1 0 10 14 18 0 1\n"
+                               "STACK WIN 4 1080 10 1 0 30 34 38 0 1 short =\n"
+                               "STACK WIN 4 1080 20 1 0 40 44 48 0 1 long =\n"
+                               "STACK WIN 4 10c0 10 1 0 50 54 58 0 1 first =\n"
+                               "STACK WIN 4 10c0 10 1 0 60 64 68 0 1 equal =\n"
+                               "STACK WIN 4 10e0 10 1 0 70 74 78 0 1 early =\n"
+                               "STACK WIN 4 10e8 10 1 0 80 84 88 0 1 late =\n"
+                               "STACK WIN 0 1180 40 2 0 90 94 98 0 0 1\n"
+                               "STACK WIN 0 1180 40 2 0 a0 a4 a8 0 0 1\n"
                                "STACK WIN 0 1000 200 2 0 1c 20 24 0 0 1\n"
                                "STACK WIN 3 1000 200 2 0 1c 20 24 0 0 1\n"
                                "FUNC 1000 100 1c f\n";
@@ -334,6 +344,13 @@ TEST(the_innermost_record_of_a_pdb_counts_and_frame_data_first)
         {"inner", 0x1010, 0x10, 0x14, 0x18, "inner ="},
         {"inner's last byte", 0x102f, 0x10, 0x14, 0x18, "inner ="},
         {"outer again", 0x1030, 4, 8, 0xc, "outer ="},
+        {"of two that begin at one place the shorter", 0x1080, 0x30, 0x34, 0x38, "short ="},
+        {"the longer, after the shorter ends", 0x1090, 0x40, 0x44, 0x48, "long ="},
+        {"of two equal ranges the first record", 0x10c0, 0x50, 0x54, 0x58, "first ="},
+        {"of two that overlap the one that begins later", 0x10e8, 0x80, 0x84, 0x88, "late ="},
+        {"the earlier, before they overlap", 0x10e7, 0x70, 0x74, 0x78, "early ="},
+        {"the later, after the earlier ends", 0x10f7, 0x80, 0x84, 0x88, "late ="},
+        {"of two equal ranges of FPO data the first", 0x1180, 0x90, 0x94, 0x98, NULL},
         {"FPO data after a damaged record", 0x1040, 0x1c, 0x20, 0x24, NULL},
         {"only FPO data", 0x1100, 0x1c, 0x20, 0x24, NULL},
     };

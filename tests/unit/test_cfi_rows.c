@@ -56,6 +56,7 @@ static const struct {
     {"expression", {0x10, 6, 2, 0x77, 8}, 5, FP, CFI_AT_BLOCK, 0, SP, 8, 0},
     {"val_expression", {0x16, 6, 2, 0x77, 8}, 5, FP, CFI_VALUE_BLOCK, 0, SP, 8, 0},
     {"a CFA after an expression", {0x0f, 1, 0x57, 0x0c, 6, 24}, 6, FP, CFI_SAME, 0, FP, 24, 0},
+    {"AARCH64_negate_ra_state_with_pc", {0x2c, 0x0e, 16}, 3, FP, CFI_SAME, 0, SP, 16, 0},
     {"AARCH64_negate_ra_state", {0x2d, 0x0e, 16}, 3, FP, CFI_SAME, 0, SP, 16, 0},
     {"GNU_args_size", {0x2e, 0x90, 1, 0x0e, 16}, 5, FP, CFI_SAME, 0, SP, 16, 0},
     {"GNU_negative_offset_extended", {0x2f, 6, 2}, 3, FP, CFI_AT, 16, SP, 8, 0},

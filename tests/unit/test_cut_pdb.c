@@ -139,9 +139,9 @@ static void expect_whole(const char *path, void *context)
         for (uint32_t i = 0; i < world.pdb.module_count; i++) {
             struct pdb_unit unit;
             arena_init(&keep, 0);
-            if (pdb_unit_open(&world.pdb, i, &keep, &unit) && unit.is_damaged)
+            if (pdb_unit_open(&world.pdb, i, &keep, NULL, &unit) && unit.is_damaged)
                 FAIL("module %u, %s, is said to be damaged (symbols %d, lines %d)", i,
-                     unit.module.name, pdb_symbols_are_whole(&unit.module),
+                     unit.module.name, pdb_symbols_are_whole(&unit.module, NULL),
                      pdb_lines_are_whole(&unit.module));
             arena_free(&keep);
         }

@@ -7,6 +7,7 @@
 #include "engine/dump_engine.h"
 #include "engine/dump_evidence.h"
 #include "minidump_maker.h"
+#include "symbol/symbol_store.h"
 #include "test.h"
 
 enum {
@@ -233,4 +234,138 @@ TEST(a_frame_has_the_evidence_of_its_caller)
     CHECK_STR(e->code_after, "18191a1b1c1d1e1f101112131415161718191a1b1c1d1e1f1011121314151617");
     dump_close(session);
     arena_free(&keep);
+}
+
+/* The function at 0x14d0 to 0x14ed of victims-ob2.exe, of which frame 3 has run 22 bytes;
+ * bounds and bytes by a few lines of Python from the image's .pdata. */
+TEST(code_before_a_frame_begins_with_its_function)
+{
+    const char *roots[] = {test_source("corpus/symbols")};
+    const struct symbol_store_options options = {.roots = roots, .root_count = 1, .cache = "none"};
+    const char *path = test_source("corpus/cases/null_write.ob2/dump.dmp");
+    struct symbol_store *symbols = NULL;
+    struct dump_session *session;
+    struct fault fault = FAULT_INIT;
+    struct stack stack;
+    struct arena keep;
+    arena_init(&keep, 0);
+    REQUIRE(symbol_store_open(&options, &symbols, &fault) == ERR_NONE);
+    REQUIRE(dump_open(path, symbols, &keep, &session, &fault) == ERR_NONE);
+    REQUIRE(dump_thread_stack(session, dump_minidump(session)->exception.thread_id, symbols, &keep,
+                              &stack, &fault) == ERR_NONE);
+    REQUIRE(dump_add_evidence(session, &keep, &stack, &fault) == ERR_NONE);
+    REQUIRE(stack.evidence_count > 3);
+    const struct frame_evidence *e = &stack.evidence[3];
+    CHECK_EQ(e->index, 3);
+    CHECK_HEX(e->function_begin_rva, 0x14d0);
+    CHECK_HEX(e->function_end_rva, 0x14ed);
+    CHECK(e->code_aligned);
+    CHECK_STR(e->code_before, "4883ec28488b05657b0100c70000000000e89afcffff");
+    CHECK_STR(e->code_after, "90904883c428c3"); /* to the end of the function */
+    dump_close(session);
+    symbol_store_close(symbols);
+    arena_free(&keep);
+}
+
+/* An image of x64 whose map of code says that 0x600 is ARM64EC and 0x700 x64, as in
+ * test_unwind_hybrid.c. */
+enum { EC_CODE = 0x600, X64_CODE = 0x700, IMAGE_BYTES = 0x800 };
+
+static void write_hybrid(const char *path, uint64_t pc_va)
+{
+    static const struct {
+        uint32_t at;
+        uint64_t value;
+        uint32_t bytes;
+    } fields[] = {
+        {0, 0x5a4d, 2},
+        {60, 0x80, 4},
+        {0x80, 0x4550, 4},
+        {0x84, 0x8664, 2},
+        {0x86, 1, 2},
+        {0x94, 0xf0, 2},
+        {0x98, 0x20b, 2},
+        {0xb0, BASE_VA, 8},
+        {0x98 + 112 + 80, 0x200, 4},
+        {0x190, 0x200, 4},
+        {0x194, EC_CODE, 4},
+        {0x1ac, 0x60000020, 4}, /* .text */
+        {0x200, 0x140, 4},
+        {0x200 + 0xc8, BASE_VA + 0x350, 8}, /* metadata */
+        {0x350, 1, 4},
+        {0x354, 0x3a0, 4},
+        {0x358, 2, 4},
+        {0x3a0, EC_CODE | 1, 4},
+        {0x3a4, 0x100, 4},
+        {0x3a8, X64_CODE | 2, 4},
+        {0x3ac, 0x100, 4},
+    };
+    static struct maker m;
+    maker_start(&m);
+    maker_system_info(&m, 9);
+    const uint32_t name = maker_text(&m, "C:\\hybrid.dll");
+    const uint32_t context = maker_context(&m, pc_va, STACK_VA);
+    const uint32_t stack = m.at;
+    MAKER_PUT(&m, 8, 0, 0);
+    const uint32_t image = m.at;
+    for (uint32_t i = 0; i < IMAGE_BYTES; i++)
+        maker_put(&m, i < EC_CODE ? 0 : 0x90, 1);
+    const uint32_t end = m.at;
+    for (size_t i = 0; i < COUNT_OF(fields); i++) {
+        m.at = image + fields[i].at;
+        maker_put(&m, fields[i].value, fields[i].bytes);
+    }
+    m.at = end;
+    maker_stream_begin(&m, STREAM_THREAD_LIST);
+    MAKER_PUT(&m, 4, 1, THREAD, 0, 0, 0);
+    MAKER_PUT(&m, 8, 0, STACK_VA);
+    MAKER_PUT(&m, 4, 16, stack, MAKER_CONTEXT_BYTES, context);
+    maker_stream_end(&m);
+    maker_stream_begin(&m, STREAM_MODULE_LIST);
+    maker_put(&m, 1, 4);
+    put_module(&m, BASE_VA, IMAGE_BYTES, name);
+    maker_stream_end(&m);
+    maker_stream_begin(&m, STREAM_MEMORY_LIST);
+    maker_put(&m, 2, 4);
+    maker_put(&m, STACK_VA, 8);
+    MAKER_PUT(&m, 4, 16, stack);
+    maker_put(&m, BASE_VA, 8);
+    MAKER_PUT(&m, 4, IMAGE_BYTES, image);
+    maker_stream_end(&m);
+    maker_finish(&m);
+    test_write(path, m.data, m.at);
+}
+
+/* Readers take the bytes as code of the dump's processor. */
+TEST(code_of_another_processor_is_left_out)
+{
+    static const struct {
+        const char *name;
+        uint32_t pc;
+        const char *after;
+    } rows[] = {
+        {"ARM64EC in a dump of x64", EC_CODE + 0x10, NULL},
+        {"its last byte", EC_CODE + 0xff, NULL},
+        {"x64 of the same image", X64_CODE + 0xfc, "90909090"},
+    };
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/hybrid.dmp", test_scratch());
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct dump_session *session;
+        struct fault fault = FAULT_INIT;
+        struct stack stack;
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        write_hybrid(path, BASE_VA + rows[i].pc);
+        REQUIRE(dump_open(path, NULL, &keep, &session, &fault) == ERR_NONE);
+        REQUIRE(dump_thread_stack(session, THREAD, NULL, &keep, &stack, &fault) == ERR_NONE);
+        REQUIRE(dump_add_evidence(session, &keep, &stack, &fault) == ERR_NONE);
+        REQUIRE(stack.evidence_count > 0);
+        CHECK_HEX(stack.evidence[0].sp_va, STACK_VA);
+        CHECK_STR(stack.evidence[0].code_after, rows[i].after);
+        CHECK_EQ(stack.evidence[0].code_before != NULL, rows[i].after != NULL);
+        dump_close(session);
+        arena_free(&keep);
+    }
 }

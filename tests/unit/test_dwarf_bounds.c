@@ -184,3 +184,26 @@ TEST(a_list_ends_after_a_million_entries)
     }
     free(list);
 }
+
+/* Calling conventions of 32-bit Windows as clang and gcc write them, and gfortran's underscore: the
+ * linker's name says no more than the plain one. */
+TEST(names_with_a_calling_convention_are_plain)
+{
+    static const struct {
+        const char *linkage, *plain, *want;
+    } rows[] = {
+        {"_f@8", "f", "f"},      {"@f@8", "f", "f"},       {"f@8", "f", "f"},
+        {"f@@16", "f", "f"},     {"f_", "f", "f"},         {"_f@12", "_f", "_f"},
+        {"f@", "f", "f@"},       {"f@8x", "f", "f@8x"},    {"_f", "f", "_f"},
+        {"_Z1fv", "f", "_Z1fv"}, {"_f@", "f", "_f@"},      {"g@8", "f", "g@8"},
+        {"@8", "", "@8"},        {"f__", "f", "f__"},      {"fg@8", "f", "fg@8"},
+        {NULL, "f", "f"},        {"_Z1fv", NULL, "_Z1fv"}, {NULL, NULL, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct dwarf_name name = {.linkage = rows[i].linkage, .plain = rows[i].plain};
+        test_row(rows[i].linkage);
+        CHECK_STR(dwarf_choose_name(&name), rows[i].want);
+        CHECK(name.chosen);
+        CHECK_STR(name.linkage, rows[i].want);
+    }
+}

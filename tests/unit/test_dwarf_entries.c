@@ -406,7 +406,7 @@ TEST(units_are_listed_from_copies_of_their_fronts)
     }
 }
 
-static const struct {
+static const struct stated {
     const char *name;
     uint64_t unit, low, bytes;
     uint16_t version;
@@ -427,6 +427,21 @@ static const struct {
     {"cut in the header", 0, BASE, 0x1000, 2, 8, 0, 7},
     {"cut in the range", 0, BASE, 0x1000, 2, 8, 0, 30},
 };
+
+/* One range of .debug_aranges. */
+static void put_stated(struct part *to, const struct stated *row, bool big)
+{
+    put_fixed(to, 12 + 4 * (size_t)row->address_bytes, 4, big);
+    put_fixed(to, row->version, 2, big);
+    put_fixed(to, row->unit, 4, big);
+    put_fixed(to, row->address_bytes, 1, big);
+    put_fixed(to, row->segment_bytes, 1, big);
+    put_fixed(to, 0, 4, big);
+    put_fixed(to, row->low, row->address_bytes, big);
+    put_fixed(to, row->bytes, row->address_bytes, big);
+    put_fixed(to, 0, row->address_bytes, big);
+    put_fixed(to, 0, row->address_bytes, big);
+}
 
 /* .debug_aranges spares the search of all units, and is believed only where the unit agrees. */
 TEST(stated_ranges_change_no_answer)
@@ -452,16 +467,7 @@ TEST(stated_ranges_change_no_answer)
             number(m, BASE + 0x2010, m->address_bytes);
             number(m, BASE + 0x2020, m->address_bytes);
             end_unit(m);
-            put_fixed(ranges, 12 + 4 * (size_t)stated[i].address_bytes, 4, m->big);
-            put_fixed(ranges, stated[i].version, 2, m->big);
-            put_fixed(ranges, stated[i].unit, 4, m->big);
-            put_fixed(ranges, stated[i].address_bytes, 1, m->big);
-            put_fixed(ranges, stated[i].segment_bytes, 1, m->big);
-            put_fixed(ranges, 0, 4, m->big);
-            put_fixed(ranges, stated[i].low, stated[i].address_bytes, m->big);
-            put_fixed(ranges, stated[i].bytes, stated[i].address_bytes, m->big);
-            put_fixed(ranges, 0, stated[i].address_bytes, m->big);
-            put_fixed(ranges, 0, stated[i].address_bytes, m->big);
+            put_stated(ranges, &stated[i], m->big);
             struct object_debug debug = sections_of(m);
             debug.own[DEBUG_ARANGES] = (struct object_bytes){
                 ranges->data, stated[i].cut != 0 ? stated[i].cut : ranges->bytes};
@@ -474,5 +480,38 @@ TEST(stated_ranges_change_no_answer)
             free(ranges);
             free(m);
         }
+    }
+}
+
+/* A stated unit is read alone, but its functions may have their names in another one. */
+TEST(a_stated_unit_refers_to_another)
+{
+    static const uint64_t direct[] = {SPECIFICATION, 0x10, LOW, ADDR, HIGH, ADDR, 0},
+                          named_by[] = {LINKAGE, STRING, 0};
+    for (size_t f = 0; f < FORMATS; f++) {
+        struct made *m = begin(&formats[f]);
+        struct part *ranges = test_copy(&(struct part){{0}, 0}, sizeof *ranges);
+        m->info.bytes -= 2 * (size_t)m->address_bytes;
+        number(m, BASE + 0x2000, m->address_bytes);
+        number(m, BASE + 0x3000, m->address_bytes);
+        shape(m, 2, FUNCTION, false, named_by);
+        const size_t name_at = m->info.bytes;
+        put_unsigned(&m->info, 2);
+        put_text(&m->info, "here");
+        end_unit(m);
+        start_unit(m);
+        shape(m, 2, FUNCTION, false, direct);
+        put_unsigned(&m->info, 2);
+        number(m, name_at, m->version == 2 ? m->address_bytes : m->wide ? 8 : 4);
+        code_range(m);
+        end_unit(m);
+        put_stated(ranges, &(struct stated){NULL, m->start, BASE, 0x1000, 2, 8, 0, 0}, m->big);
+        struct object_debug debug = sections_of(m);
+        debug.own[DEBUG_ARANGES] = (struct object_bytes){ranges->data, ranges->bytes};
+        const struct answer got = ask(&debug, NULL);
+        CHECK_STR(got.name, "here");
+        CHECK_EQ(got.damaged, false);
+        free(ranges);
+        free(m);
     }
 }

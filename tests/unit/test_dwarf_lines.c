@@ -137,45 +137,69 @@ static void put_folders_4(struct part *t)
     put_fixed(t, 0, 1, false);
 }
 
+/* One line table of units, and what is read from it. */
+struct lines {
+    struct part *table; /* owned, like the units */
+    struct made *m;
+    struct object_debug debug;
+    struct dwarf *dwarf;
+};
+
+/* UNITS of the table, and the table up to its rows. */
+static void begin_lines(struct lines *l, uint16_t version, uint32_t units)
+{
+    size_t head_at;
+    *l = (struct lines){.table = calloc(1, sizeof *l->table), .m = calloc(1, sizeof *l->m)};
+    REQUIRE(l->table != NULL && l->m != NULL);
+    l->m->version = version;
+    l->m->address_bytes = 8;
+    for (uint32_t i = 0; i < units; i++)
+        add_unit(l->m, i);
+    start_table(l->table, version, &head_at);
+    if (version >= 5)
+        put_folders_5(l->table);
+    else
+        put_folders_4(l->table);
+    end_head(l->table, head_at);
+}
+
+static void open_lines(struct lines *l)
+{
+    struct fault fault = FAULT_INIT;
+    end_table(l->table);
+    l->debug = sections_of(l->m);
+    l->debug.own[DEBUG_LINE] = (struct object_bytes){l->table->data, l->table->bytes};
+    const struct dwarf_input input = {.debug = &l->debug};
+    REQUIRE(dwarf_open(&input, &l->dwarf, &fault) == ERR_NONE);
+}
+
+static void close_lines(struct lines *l)
+{
+    dwarf_close(l->dwarf);
+    free(l->table);
+    free(l->m);
+}
+
 TEST(files_are_in_the_folders_of_their_table)
 {
     static const char *const want[] = {"/unit/a.c", "/unit/sub/b.c", "/abs/c.c", "/d/d.c"};
     static const uint16_t versions[] = {4, 5};
     for (size_t v = 0; v < COUNT_OF(versions); v++) {
-        struct part *table = calloc(1, sizeof *table);
-        struct made *m = calloc(1, sizeof *m);
-        struct fault fault = FAULT_INIT;
-        struct dwarf *dwarf = NULL;
-        size_t head_at;
-        REQUIRE(table != NULL && m != NULL);
+        struct lines l;
         test_row(versions[v] == 4 ? "version 4" : "version 5");
-        m->version = versions[v];
-        m->address_bytes = 8;
-        add_unit(m, 0);
-        start_table(table, versions[v], &head_at);
-        if (versions[v] == 5)
-            put_folders_5(table);
-        else
-            put_folders_4(table);
-        end_head(table, head_at);
+        begin_lines(&l, versions[v], 1);
         for (uint32_t i = 0; i < COUNT_OF(want); i++)
-            put_row(table, 0x10 * i, i + (versions[v] == 4), 10);
-        put_end(table, 0x40);
-        end_table(table);
-        struct object_debug debug = sections_of(m);
-        debug.own[DEBUG_LINE] = (struct object_bytes){table->data, table->bytes};
-        const struct dwarf_input input = {.debug = &debug};
-        REQUIRE(dwarf_open(&input, &dwarf, &fault) == ERR_NONE);
+            put_row(l.table, 0x10 * i, i + (versions[v] == 4), 10);
+        put_end(l.table, 0x40);
+        open_lines(&l);
         for (uint32_t i = 0; i < COUNT_OF(want); i++) {
             struct dwarf_place place;
-            dwarf_at(dwarf, 0x10 * i + 3, &place);
+            dwarf_at(l.dwarf, 0x10 * i + 3, &place);
             CHECK_STR(place.file, want[i]);
             CHECK_EQ(place.line, 11 + 10 * i);
             CHECK_EQ(place.damaged, false);
         }
-        dwarf_close(dwarf);
-        free(table);
-        free(m);
+        close_lines(&l);
     }
 }
 
@@ -184,40 +208,23 @@ TEST(files_are_in_the_folders_of_their_table)
 TEST(a_table_that_units_share_is_read_so_often_only)
 {
     enum { TABLE_BYTES = 4104, UNITS = 20, READ = 17 };
-    struct part *table = calloc(1, sizeof *table);
-    struct made *m = calloc(1, sizeof *m);
-    struct fault fault = FAULT_INIT;
-    struct dwarf *dwarf = NULL;
-    size_t head_at;
-    REQUIRE(table != NULL && m != NULL);
-    m->version = 4;
-    m->address_bytes = 8;
-    for (uint32_t i = 0; i < UNITS; i++)
-        add_unit(m, i);
-    start_table(table, 4, &head_at);
-    put_folders_4(table);
-    end_head(table, head_at);
-    put_row(table, 0, 1, 6);
-    put_end(table, UNITS * UNIT_BYTES);
-    put_fixed(table, 0, 1, false); /* an operation that is not known fills it up */
-    const size_t left = TABLE_BYTES - table->bytes - 2;
-    put_unsigned(table, left);
-    put_fixed(table, 0x80, 1, false);
-    table->bytes = TABLE_BYTES;
-    end_table(table);
-    struct object_debug debug = sections_of(m);
-    debug.own[DEBUG_LINE] = (struct object_bytes){table->data, table->bytes};
-    const struct dwarf_input input = {.debug = &debug};
-    REQUIRE(dwarf_open(&input, &dwarf, &fault) == ERR_NONE);
+    struct lines l;
+    begin_lines(&l, 4, UNITS);
+    put_row(l.table, 0, 1, 6);
+    put_end(l.table, UNITS * UNIT_BYTES);
+    put_fixed(l.table, 0, 1, false); /* an operation that is not known fills it up */
+    const size_t left = TABLE_BYTES - l.table->bytes - 2;
+    put_unsigned(l.table, left);
+    put_fixed(l.table, 0x80, 1, false);
+    l.table->bytes = TABLE_BYTES;
+    open_lines(&l);
     for (uint32_t i = 0; i < UNITS; i++) {
         struct dwarf_place place;
-        dwarf_at(dwarf, i * UNIT_BYTES + 5, &place);
+        dwarf_at(l.dwarf, i * UNIT_BYTES + 5, &place);
         CHECK_EQ(place.line, i < READ ? 7 : 0);
         CHECK_EQ(place.damaged, i >= READ);
     }
-    dwarf_close(dwarf);
-    free(table);
-    free(m);
+    close_lines(&l);
 }
 
 /* Several rows at one address, the first of the table among them, and a gap between sequences. */
@@ -236,40 +243,24 @@ TEST(every_line_of_an_address_is_listed)
         {"the first of the next sequence", 0x40, 8, 1, {4}},
         {"its end", 0x50, 8, 0, {0}},
     };
-    struct part *table = calloc(1, sizeof *table);
-    struct made *m = calloc(1, sizeof *m);
-    struct fault fault = FAULT_INIT;
-    struct dwarf *dwarf = NULL;
-    size_t head_at;
-    REQUIRE(table != NULL && m != NULL);
-    m->version = 4;
-    m->address_bytes = 8;
-    add_unit(m, 0);
-    start_table(table, 4, &head_at);
-    put_folders_4(table);
-    end_head(table, head_at);
-    put_row(table, 0, 1, 2); /* lines count from 1 */
-    put_row(table, 0, 1, 2);
-    put_row(table, 0x10, 1, 1);
-    put_row(table, 0x10, 1, 2);
-    put_row(table, 0x10, 1, 1);
-    put_row(table, 0x20, 1, 1);
-    put_end(table, 0x30);
-    put_row(table, 0x40, 1, 3);
-    put_end(table, 0x50);
-    end_table(table);
-    struct object_debug debug = sections_of(m);
-    debug.own[DEBUG_LINE] = (struct object_bytes){table->data, table->bytes};
-    const struct dwarf_input input = {.debug = &debug};
-    REQUIRE(dwarf_open(&input, &dwarf, &fault) == ERR_NONE);
+    struct lines l;
+    begin_lines(&l, 4, 1);
+    put_row(l.table, 0, 1, 2); /* lines count from 1 */
+    put_row(l.table, 0, 1, 2);
+    put_row(l.table, 0x10, 1, 1);
+    put_row(l.table, 0x10, 1, 2);
+    put_row(l.table, 0x10, 1, 1);
+    put_row(l.table, 0x20, 1, 1);
+    put_end(l.table, 0x30);
+    put_row(l.table, 0x40, 1, 3);
+    put_end(l.table, 0x50);
+    open_lines(&l);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         uint32_t got[8] = {0};
         test_row(rows[i].name);
-        CHECK_EQ(dwarf_lines(dwarf, rows[i].offset, got, rows[i].max), rows[i].count);
+        CHECK_EQ(dwarf_lines(l.dwarf, rows[i].offset, got, rows[i].max), rows[i].count);
         for (uint32_t k = 0; k < rows[i].count; k++)
             CHECK_EQ(got[k], rows[i].lines[k]);
     }
-    dwarf_close(dwarf);
-    free(table);
-    free(m);
+    close_lines(&l);
 }

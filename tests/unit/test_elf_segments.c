@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/object/file.h"
+#include "short_memory.h"
 #include "test.h"
 #include "use_object.h"
 
@@ -139,6 +140,22 @@ TEST(what_the_loader_reads_is_enough)
     }
 }
 
+static enum status read_symbols(struct arena *keep, void *context, struct fault *fault)
+{
+    struct object_symbols symbols = {0};
+    return object_file_symbols(context, keep, &symbols, fault);
+}
+
+TEST(memory_that_runs_out_while_symbols_are_read)
+{
+    static struct file f;
+    struct fault fault = FAULT_INIT;
+    struct object_file object;
+    make_file(&f, DT_HASH, false);
+    REQUIRE(object_file_open(f.data, FILE_BYTES, 0, &object, &fault) == ERR_NONE);
+    short_memory(read_symbols, &object);
+}
+
 /* A copy of exactly that length, so that a read beyond it is detected. */
 static void use_copy(const uint8_t *data, size_t bytes)
 {
@@ -199,5 +216,52 @@ TEST(marks_are_no_names)
         REQUIRE(object_file_symbols(&object, &keep, &symbols, &fault) == ERR_NONE);
         CHECK_EQ(symbols.count, rows[i].named);
         arena_free(&keep);
+    }
+}
+
+/* A file of dwz, with the section of DWARF 5 in place of GNU's. */
+TEST(elf_names_its_supplementary_file_and_its_build)
+{
+    enum { LINK_BYTES = 30, ID_AT = 10 };
+    static const char gnu[] = ".gnu_debugaltlink";
+    static const struct {
+        const char *name, *head;
+        uint32_t bytes;
+        bool there;
+    } rows[] = {
+        {"as DWARF 5 has it", "\5\0\0b.dwz\0\x14", LINK_BYTES, true},
+        {"of another version", "\6\0\0b.dwz\0\x14", LINK_BYTES, false},
+        {"the supplementary file itself", "\5\0\1b.dwz\0\x14", LINK_BYTES, false},
+        {"an id that is a byte longer", "\5\0\0b.dwz\0\x15", LINK_BYTES, false},
+        {"an id of two bytes of length", "\5\0\0b.dwz\0\x94", LINK_BYTES, false},
+        {"no name", "\5\0\0\0\0\0\0\0\0\x14", LINK_BYTES, false},
+        {"a name without an end", "\5\0\0b.dwz\0\x14", 8, false},
+        {"no id", "\5\0\0b.dwz\0\x14", 9, false},
+        {"a head of two bytes", "\5\0\0b.dwz\0\x14", 2, false},
+    };
+    size_t bytes = 0, at = 0;
+    uint8_t *data = test_read(test_fixture("images/i12-elf-dump_syms/basic.dwz"), &bytes);
+    struct fault fault = FAULT_INIT;
+    struct elf_section section;
+    struct elf elf;
+    REQUIRE(elf_open(data, bytes, &elf, &fault) == ERR_NONE);
+    REQUIRE(elf_section_named(&elf, gnu, &section) && section.bytes == LINK_BYTES);
+    while (memcmp(data + at, gnu, sizeof gnu) != 0)
+        at++;
+    memcpy(data + at, ".debug_sup", sizeof ".debug_sup");
+    uint8_t *row = data; /* of the section, whose size is to be changed */
+    while (load_u64(row + 24) != section.foff || load_u64(row + 32) != LINK_BYTES)
+        row += 8;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char id[ELF_BUILD_ID_BYTES];
+        const char *name = NULL;
+        test_row(rows[i].name);
+        memcpy(data + section.foff, rows[i].head, ID_AT);
+        row[32] = (uint8_t)rows[i].bytes;
+        CHECK_EQ(elf_alternate_link(&elf, &name, id), rows[i].there);
+        if (!rows[i].there)
+            continue;
+        CHECK_STR(name, "b.dwz");
+        CHECK_STR(id, "120a913182e97f0470822b07e562b760a07fd5f2");
     }
 }

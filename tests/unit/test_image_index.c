@@ -356,6 +356,8 @@ static uint32_t count_pieces(const uint8_t *data, size_t bytes)
     struct fault fault = FAULT_INIT;
     struct symbol_object *object;
     struct object_file file;
+    struct code_pieces pieces;
+    static struct symbol_frame frames[SYMBOL_FRAMES_MAX];
     uint32_t count = 0;
 
     REQUIRE(object_file_open(data, bytes, 0, &file, &fault) == ERR_NONE);
@@ -364,11 +366,11 @@ static uint32_t count_pieces(const uint8_t *data, size_t bytes)
     REQUIRE(object->exports.count == 2 && object->code.code_count > 0);
     const uint64_t base_va = object->code.base_va;
     const uint64_t end = object->code.code[0].end_va - base_va;
+    symbol_object_pieces(object, &pieces);
     for (uint64_t at = object->code.code[0].start_va - base_va; at < end; count++) {
-        struct object_answer answer;
-        symbol_object_at(object, (uint32_t)at, &answer);
-        REQUIRE(answer.end > at);
-        at = answer.end;
+        struct code_piece piece = {.start = (uint32_t)at, .frames = frames};
+        REQUIRE(pieces.at(pieces.self, &piece) && piece.end > at);
+        at = piece.end;
     }
     symbol_object_close(object);
     return count;

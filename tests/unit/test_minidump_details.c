@@ -53,6 +53,32 @@ TEST(each_stream_is_told)
     }
 }
 
+TEST(memory_that_runs_out_is_a_fault)
+{
+    for (size_t i = 0; i < minidump_row_count; i++) {
+        struct maker m;
+        bool whole = false;
+        test_row(minidump_rows[i].name);
+        minidump_row_make(&m, &minidump_rows[i]);
+        for (uint64_t n = 1; !whole && n < 1000; n++) {
+            struct fault fault = FAULT_INIT;
+            struct minidump dump;
+            struct arena keep;
+            arena_init(&keep, 0);
+            keep.fail_after = n;
+            enum status got = minidump_read(m.data, m.at, &keep, &dump, &fault);
+            const bool lost = got == ERR_NONE && keep.fail_after == 0;
+            if (got == ERR_NONE)
+                got = minidump_read_details(&dump, &keep, &fault);
+            whole = got == ERR_NONE && keep.fail_after != 0;
+            if (lost || (got != ERR_NONE && got != ERR_MEMORY)) /* a text may be shown as bytes */
+                FAIL("at request %u: %d", (unsigned)n, (int)got);
+            arena_free(&keep);
+        }
+        CHECK(whole);
+    }
+}
+
 TEST(every_dump_cut_short)
 {
     for (size_t i = 0; i < minidump_row_count; i++) {

@@ -1,8 +1,10 @@
 /* Faults of a dump by the format: one good dump, and one fault per row put into it. */
+#include <stdio.h>
 #include <string.h>
 
 #include "format/minidump/lint.h"
 #include "minidump_maker.h"
+#include "short_memory.h"
 #include "test.h"
 
 enum { CONTEXT_BYTES = 1232, DIRECTORY = 32 };
@@ -215,6 +217,95 @@ TEST(texts_that_are_not_texts)
         CHECK_EQ(found.count, 4);
         arena_free(&arena);
     }
+}
+
+/* The size of CONTEXT of winnt.h for each processor; of x86 without what only it has at the end. */
+TEST(a_context_is_as_long_as_its_processor_has_it)
+{
+    static const struct {
+        uint16_t architecture;
+        uint32_t bytes, count;
+    } contexts[] = {{0, 204, 0},  {0, 203, 1}, {9, 1232, 0}, {9, 1231, 1}, {12, 912, 0},
+                    {12, 911, 1}, {5, 416, 0}, {5, 415, 1},  {6, 16, 0}};
+    for (size_t i = 0; i < COUNT_OF(contexts); i++) {
+        static struct good g;
+        struct arena arena;
+        struct minidump dump;
+        struct minidump_complaints found;
+        const struct minidump_complaint *first = NULL;
+        struct fault fault = FAULT_INIT;
+        char name[32];
+        (void)snprintf(name, sizeof name, "%u of %u", (unsigned)contexts[i].bytes,
+                       (unsigned)contexts[i].architecture);
+        test_row(name);
+        make_good(&g);
+        memcpy(g.m.data + stream_at(&g, AT_SYSTEM), &contexts[i].architecture, 2);
+        memcpy(g.m.data + stream_at(&g, AT_THREADS) + 4 + 40, &contexts[i].bytes, 4);
+        arena_init(&arena, 0);
+        REQUIRE(minidump_read(g.m.data, g.m.at, &arena, &dump, &fault) == ERR_NONE);
+        REQUIRE(minidump_lint(&dump, &arena, &found, &fault) == ERR_NONE);
+        CHECK_EQ(count_rule(&found, "context_size", &first), contexts[i].count);
+        arena_free(&arena);
+    }
+}
+
+/* A thread that is listed twice, and a CodeView record of no known kind in both modules. */
+TEST(threads_and_records_that_are_not_as_they_should_be)
+{
+    static struct good g;
+    struct arena arena;
+    struct minidump dump;
+    struct minidump_complaints found;
+    const struct minidump_complaint *thread = NULL, *record = NULL;
+    struct fault fault = FAULT_INIT;
+    make_good(&g);
+    memcpy(g.m.data + g.codeview, "RSDX", 4);
+    const uint32_t list = g.m.at;
+    maker_put(&g.m, 3, 4);
+    for (uint32_t id = 42; id < 45; id++)
+        MAKER_PUT(&g.m, 4, id == 44 ? 42 : id, 0, 0, 0, 0, 0, 0x8000, 0, 16, g.stack, CONTEXT_BYTES,
+                  g.context);
+    const uint32_t end = g.m.at;
+    g.m.at = DIRECTORY + 12 * AT_THREADS + 4;
+    MAKER_PUT(&g.m, 4, end - list, list);
+    arena_init(&arena, 0);
+    REQUIRE(minidump_read(g.m.data, end, &arena, &dump, &fault) == ERR_NONE);
+    REQUIRE(minidump_lint(&dump, &arena, &found, &fault) == ERR_NONE);
+    if (CHECK_EQ(count_rule(&found, "thread_twice", &thread), 1)) {
+        CHECK_STR(thread->stream, "ThreadList");
+        CHECK_HAS(thread->text, "thread 42");
+        CHECK_EQ(thread->foff, list + 4 + 2 * 48);
+    }
+    if (CHECK_EQ(count_rule(&found, "codeview_damaged", &record), 2)) {
+        CHECK_HAS(record->text, "neither RSDS nor NB10");
+        CHECK_EQ(record->foff, g.codeview);
+    }
+    arena_free(&arena);
+}
+
+static enum status list_faults(struct arena *keep, void *context, struct fault *fault)
+{
+    struct minidump_complaints found;
+    return minidump_lint(context, keep, &found, fault);
+}
+
+/* Of a dump with a fault in most of its streams. */
+TEST(memory_that_runs_out_while_faults_are_listed)
+{
+    static struct good g;
+    struct arena arena;
+    struct minidump dump;
+    struct fault fault = FAULT_INIT;
+    make_good(&g);
+    memcpy(g.m.data + g.codeview, "RSDX", 4);
+    const uint32_t one = 1, nine = 9;
+    memcpy(g.m.data + stream_at(&g, AT_MODULES), &one, 4);
+    memcpy(g.m.data + stream_at(&g, AT_MEMORY) + 4 + 8, &nine, 4);
+    memcpy(g.m.data + stream_at(&g, AT_EXCEPTION), &one, 4);
+    arena_init(&arena, 0);
+    REQUIRE(minidump_read(g.m.data, g.m.at, &arena, &dump, &fault) == ERR_NONE);
+    short_memory(list_faults, &dump);
+    arena_free(&arena);
 }
 
 /* A debugger reads the name of a module twice as long as it is: that may be past the last page. */

@@ -35,6 +35,103 @@ TEST(memory64_ranges_follow_each_other)
     arena_free(&arena);
 }
 
+/* Four bytes, none, and eight, at the end of a file that has HAVE of them. */
+TEST(memory64_ends_with_the_file)
+{
+    static const struct {
+        uint32_t have, count, last;
+        enum status status;
+    } rows[] = {{12, 2, 8, ERR_NONE},
+                {11, 2, 7, ERR_TRUNCATED},
+                {4, 1, 4, ERR_TRUNCATED},
+                {3, 1, 3, ERR_TRUNCATED},
+                {0, 0, 0, ERR_TRUNCATED}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct maker m;
+        struct arena arena;
+        struct minidump dump;
+        struct fault fault = FAULT_INIT;
+        arena_init(&arena, 0);
+        maker_start(&m);
+        maker_stream_begin(&m, STREAM_MEMORY64_LIST);
+        MAKER_PUT(&m, 8, 3, m.at + 64, 0x1000, 4, 0x2000, 0, 0x3000, 8);
+        maker_stream_end(&m);
+        maker_finish(&m);
+        const uint32_t end = m.at;
+        MAKER_PUT(&m, 4, 1, 2, 3);
+        REQUIRE(minidump_read(m.data, end + rows[i].have, &arena, &dump, &fault) == ERR_NONE);
+        CHECK_EQ(dump.streams[0].fault.code, rows[i].status);
+        CHECK_EQ(dump.memory_listed, 3);
+        if (CHECK_EQ(dump.memory_count, rows[i].count) && rows[i].count > 0) {
+            CHECK_EQ(dump.memory[rows[i].count - 1].place.bytes, rows[i].last);
+            CHECK_EQ(dump.memory[rows[i].count - 1].place.foff, end + (rows[i].count - 1) * 4);
+        }
+        arena_free(&arena);
+    }
+}
+
+/* minidumpapiset.h: the low word of the version is 0xa793; what the high one is, each writer knows.
+ */
+TEST(a_dump_has_a_version)
+{
+    static const struct {
+        uint32_t version;
+        enum status status;
+    } rows[] = {{0xa793, ERR_NONE},
+                {0x1234a793, ERR_NONE},
+                {0xa794, ERR_MALFORMED},
+                {0x93a7, ERR_MALFORMED},
+                {0, ERR_MALFORMED}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct maker m;
+        struct arena arena;
+        struct minidump dump;
+        struct fault fault = FAULT_INIT;
+        arena_init(&arena, 0);
+        maker_start(&m);
+        maker_system_info(&m, 9);
+        maker_finish(&m);
+        const uint32_t end = m.at;
+        m.at = 4;
+        maker_put(&m, rows[i].version, 4);
+        CHECK_EQ(minidump_read(m.data, end, &arena, &dump, &fault), rows[i].status);
+        arena_free(&arena);
+    }
+}
+
+/* Breakpad: a list whose rows have 64-bit numbers may begin on a multiple of eight bytes. What is
+ * said of a thread that is not listed is passed. */
+TEST(a_list_may_begin_four_bytes_later)
+{
+    for (uint32_t padding = 0; padding <= 8; padding += 4) {
+        struct maker m;
+        struct arena arena;
+        struct minidump dump;
+        struct fault fault = FAULT_INIT;
+        arena_init(&arena, 0);
+        maker_start(&m);
+        maker_system_info(&m, 9);
+        maker_stream_begin(&m, STREAM_THREAD_LIST);
+        maker_put(&m, 1, 4);
+        maker_put(&m, 0xdddddddddddddddd, padding);
+        MAKER_PUT(&m, 4, 42, 0, 0, 0, 0, 0, 0x8000, 0, 0, 0, 0, 0);
+        maker_stream_end(&m);
+        maker_stream_begin(&m, STREAM_THREAD_INFO_LIST);
+        MAKER_PUT(&m, 4, 12, 64, 2, 43, 1, 2, 3);
+        m.at += 48;
+        MAKER_PUT(&m, 4, 42, 4, 5, 6);
+        m.at += 48;
+        maker_stream_end(&m);
+        maker_finish(&m);
+        REQUIRE(minidump_read(m.data, m.at, &arena, &dump, &fault) == ERR_NONE);
+        REQUIRE(dump.thread_count == 1);
+        CHECK_EQ(dump.threads[0].id, padding <= 4 ? 42 : 0xdddddddd);
+        CHECK_EQ(dump.threads[0].has_info, padding <= 4);
+        CHECK_EQ(dump.threads[0].exit_status, padding <= 4 ? 6 : 0);
+        arena_free(&arena);
+    }
+}
+
 TEST(overlapping_ranges_are_cut_not_doubled)
 {
     struct maker m;

@@ -173,3 +173,38 @@ TEST(a_directory_may_be_full_of_empty_streams)
         free(m.data);
     }
 }
+
+TEST(what_is_no_pdb_is_named)
+{
+    static const struct {
+        const char *name, *start;
+        size_t bytes;
+        enum status status;
+        const char *what, *hint; /* HINT NULL: none */
+    } rows[] = {
+        {"an image", "MZ", 64, ERR_UNSUPPORTED, "PDB signature",
+         "this is an image: --symbols takes it"},
+        {"zeros", "", 64, ERR_UNSUPPORTED, "PDB signature", "this file is no PDB"},
+        {"a byte less than a signature", "", 31, ERR_TRUNCATED, "PDB signature", NULL},
+        {"as long as a signature", "", 32, ERR_UNSUPPORTED, "PDB signature", "this file is no PDB"},
+        {"a short image", "MZ", 31, ERR_TRUNCATED, "PDB signature", NULL},
+        {"managed", "BSJB", 4, ERR_UNSUPPORTED, "portable PDB (managed code)",
+         "native frames need the native PDB"},
+        {"three bytes of it", "BSJB", 3, ERR_TRUNCATED, "PDB signature", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        uint8_t data[64] = {0};
+        struct arena copies;
+        struct msf msf;
+        test_row(rows[i].name);
+        memcpy(data, rows[i].start, strlen(rows[i].start));
+        uint8_t *copy = test_copy(data, rows[i].bytes);
+        arena_init(&copies, 0);
+        CHECK_EQ(msf_open(copy, rows[i].bytes, &copies, &msf, &fault), rows[i].status);
+        CHECK_STR(fault.what, rows[i].what);
+        CHECK_STR(fault.hint, rows[i].hint);
+        arena_free(&copies);
+        free(copy);
+    }
+}

@@ -195,6 +195,44 @@ TEST(elf_of_either_byte_order_is_read)
     check_elf(true);
 }
 
+/* The System V ABI, of e_shnum and e_shstrndx: a number that does not fit is 0, or 0xffff, and in
+ * sh_size, or sh_link, of section 0. */
+TEST(section_0_of_elf_has_what_does_not_fit)
+{
+    enum { COUNT_AT = 60, NAMES_AT = 62, NAMES = 7, SIZE_AT = 32, LINK_AT = 40 };
+    static const struct {
+        const char *name;
+        uint16_t count, names;
+        uint64_t size;
+        uint32_t link, want;
+        bool named;
+    } rows[] = {
+        {"nothing", SECTIONS, NAMES, 99, 1, SECTIONS, true},
+        {"both", 0, 0xffff, SECTIONS, NAMES, SECTIONS, true},
+        {"the count", 0, NAMES, SECTIONS, 0, SECTIONS, true},
+        {"the place of the names", SECTIONS, 0xffff, 0, NAMES, SECTIONS, true},
+        {"a section after all", 0, 0xffff, SECTIONS, SECTIONS, SECTIONS, false},
+        {"a million and more", 0, 0xffff, 1 << 20, NAMES, 0, false},
+        {"more than the file has", 0, 0xffff, SECTIONS + 1, NAMES, 0, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        static struct file f;
+        struct fault fault = FAULT_INIT;
+        struct elf_section section;
+        struct elf elf;
+        test_row(rows[i].name);
+        make_elf(&f, false);
+        const size_t table = f.bytes - (size_t)SECTIONS * 64;
+        put_at(&f, COUNT_AT, rows[i].count, 2);
+        put_at(&f, NAMES_AT, rows[i].names, 2);
+        put_at(&f, table + SIZE_AT, rows[i].size, 8);
+        put_at(&f, table + LINK_AT, rows[i].link, 4);
+        REQUIRE(elf_open(f.data, f.bytes, &elf, &fault) == ERR_NONE);
+        CHECK_EQ(elf.section_count, rows[i].want);
+        CHECK_EQ(elf_section_named(&elf, ".symtab", &section), rows[i].named);
+    }
+}
+
 /* What readelf prints of this file: -x .gnu_debugaltlink, and -n. */
 TEST(elf_names_its_alternate_file_and_its_build)
 {
@@ -346,6 +384,28 @@ TEST(macho_symbols_and_debug_map_are_read)
     free(f);
 }
 
+/* The members have symbols and debug data, not the archive. */
+static void check_archive(const char *data, size_t bytes)
+{
+    struct object_symbols symbols = {0};
+    struct fault fault = FAULT_INIT;
+    struct object_debug debug;
+    struct object_file file;
+    struct arena keep;
+    const char *link;
+    uint32_t crc;
+
+    arena_init(&keep, 0);
+    REQUIRE(object_file_open(data, bytes, 0, &file, &fault) == ERR_NONE);
+    CHECK_EQ(file.kind, OBJECT_ARCHIVE);
+    CHECK_EQ(object_file_arch(&file), ARCH_NONE);
+    CHECK_EQ(object_file_symbols(&file, &keep, &symbols, &fault), ERR_NONE);
+    CHECK_EQ(symbols.count, 0);
+    CHECK(!object_file_debug(&file, &keep, &debug, &fault));
+    CHECK(!object_file_link(&file, &link, &crc));
+    arena_free(&keep);
+}
+
 TEST(fat_files_have_slices_and_archives_members)
 {
     static const char archive[] = "!<arch>\n"
@@ -373,6 +433,7 @@ TEST(fat_files_have_slices_and_archives_members)
     CHECK_STR(member.name, "y.o");
     CHECK_MEM(member.data.data, "de", 2);
     CHECK(!archive_next(archive, sizeof archive - 1, &at, &member));
+    check_archive(archive, sizeof archive - 1);
     free(parts);
 }
 

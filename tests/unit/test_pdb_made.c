@@ -228,6 +228,42 @@ TEST(rearranged_images_go_through_both_tables)
     made_close(&w);
 }
 
+TEST(a_rearranged_image_without_its_tables_is_refused)
+{
+    static const struct {
+        const char *name;
+        uint32_t to_words, from_words; /* two are a row */
+        enum status status;
+        const char *what;
+    } rows[] = {
+        {"none", 0, 0, ERR_NONE, NULL},
+        {"both", 2, 2, ERR_NONE, NULL},
+        {"half a row to the source", 1, 2, ERR_TRUNCATED, "PDB OMAP table"},
+        {"half a row from the source", 2, 1, ERR_TRUNCATED, "PDB OMAP table"},
+        {"to the source alone", 2, 0, ERR_MALFORMED, "PDB with one OMAP table of two"},
+        {"from the source alone", 0, 2, ERR_MALFORMED, "PDB with one OMAP table of two"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct make_pdb m;
+        struct pdb pdb;
+        size_t bytes;
+        test_row(rows[i].name);
+        make_pdb_start(&m);
+        for (uint32_t k = 0; k < rows[i].to_words; k++)
+            bag_u32(&m.omap_to_source, 0x1000);
+        for (uint32_t k = 0; k < rows[i].from_words; k++)
+            bag_u32(&m.omap_from_source, 0x1000);
+        const uint8_t *data = make_pdb_file(&m, &bytes);
+        CHECK_EQ(pdb_open(data, bytes, &pdb, &fault), rows[i].status);
+        if (rows[i].what != NULL)
+            CHECK_STR(fault.what, rows[i].what);
+        else if (fault.code == ERR_NONE)
+            pdb_close(&pdb);
+        make_pdb_free(&m);
+    }
+}
+
 static void make_plain(struct make_pdb *m)
 {
     static const uint32_t rows[][2] = {{0, 7}};

@@ -19,6 +19,10 @@ enum {
     LF_UNION = 0x1506,
     LF_ENUM = 0x1507,
     LF_INTERFACE = 0x1519,
+    LF_CLASS2 = 0x1608,
+    LF_STRUCTURE2 = 0x1609,
+    LF_UNION2 = 0x160a,
+    LF_INTERFACE2 = 0x160b,
     LF_CLASS_ST = 0x1004,
     LF_STRUCTURE_ST = 0x1005,
     LF_UNION_ST = 0x1006,
@@ -238,6 +242,12 @@ TEST(types_with_records)
         {"", ADD(&m, LF_PROCEDURE, 3, 0, constant)}, /* its list is none */
         {"", ADD(&m, LF_PROCEDURE, 3, 0, ADD(&m, LF_ARGLIST, 2, 0x74))}, /* a list that is cut */
         {"", ADD(&m, LF_PROCEDURE, 3, 0)},                               /* cut before its list */
+        {"", taking(&m, ADD(&m, LF_POINTER, 0x74))},                     /* without attributes */
+        {"", taking(&m, ADD(&m, LF_POINTER, 0x1000 + m.id_count, KIND64))}, /* to itself */
+        {"", taking(&m, ADD(&m, LF_CLASS, 0, 0, 0, 0))},             /* cut before its size */
+        {"", taking(&m, ADD(&m, LF_CLASS, 0, 0, 0, 0, 0x78780004))}, /* a name without an end */
+        {"", taking(&m, ADD(&m, LF_ENUM, 0, 0, 0))},                 /* cut before its name */
+        {"", taking(&m, ADD(&m, LF_MODIFIER, 0x74))},                /* without its flags */
     };
     open_types(&m, &pdb, &types);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -246,6 +256,74 @@ TEST(types_with_records)
     }
     pdb_close(&pdb);
     make_pdb_free(&(struct make_pdb){.ids = name});
+    make_pdb_free(&m);
+}
+
+/* lfFuncId: u32 scope, u32 type, name; lfMFuncId: u32 class, u32 type, name; lfStringId: u32 list,
+ * text. */
+TEST(ids_are_functions_with_a_scope)
+{
+    enum { LF_FUNC_ID = 0x1601, LF_MFUNC_ID = 0x1602, LF_STRING_ID = 0x1605 };
+    struct pdb_types types;
+    struct bag bag = {0};
+    struct make_pdb m;
+    struct pdb pdb;
+
+    make_pdb_start(&m);
+    for (int i = 0; i < 4; i++)
+        bag_u32(&bag, 0);
+    bag_u16(&bag, 4);
+    bag_text(&bag, "ns::C");
+    const uint32_t class = add(&m, LF_CLASS, &bag);
+    bag_u32(&bag, 0);
+    bag_text(&bag, "ns");
+    const uint32_t scope = add(&m, LF_STRING_ID, &bag);
+    const struct {
+        const char *name;
+        uint32_t kind, scope;
+        const char *text; /* NULL: "f" without an end */
+        bool known;
+        const char *want_name, *want_scope;
+    } rows[] = {
+        {"without a scope", LF_FUNC_ID, 0, "f", true, "f", ""},
+        {"in a namespace", LF_FUNC_ID, scope, "f", true, "f", "ns"},
+        {"in what is no text", LF_FUNC_ID, class, "f", true, "f", ""},
+        {"in what is not there", LF_FUNC_ID, 0x7fff, "f", true, "f", ""},
+        {"of a class", LF_MFUNC_ID, class, "f", true, "f", "ns::C"},
+        /* without its class, "f" would be the name of another function */
+        {"of what is no class", LF_MFUNC_ID, scope, "f", false, "", ""},
+        {"of a class that is not there", LF_MFUNC_ID, 0x7fff, "f", false, "", ""},
+        {"a name without an end", LF_FUNC_ID, 0, NULL, true, "", ""},
+        {"no function", LF_STRING_ID, 0, "f", false, "", ""},
+    };
+    uint32_t ids[COUNT_OF(rows)];
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        bag_u32(&bag, rows[i].scope);
+        bag_u32(&bag, 0x1234);
+        if (rows[i].text != NULL)
+            bag_text(&bag, rows[i].text);
+        else
+            bag_u32(&bag, 0x66666666);
+        ids[i] = add(&m, rows[i].kind, &bag);
+    }
+    const uint32_t cut = ADD(&m, LF_FUNC_ID, 0);
+    open_types(&m, &pdb, &types);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct pdb_id_name got;
+        struct arena copies;
+        arena_init(&copies, 0);
+        test_row(rows[i].name);
+        if (CHECK_EQ(pdb_id_function(&types, &types, ids[i], &copies, &got), rows[i].known) &&
+            rows[i].known) {
+            CHECK_STR(got.name, rows[i].want_name);
+            CHECK_STR(got.scope, rows[i].want_scope);
+            CHECK_HEX(got.function_type, 0x1234);
+        }
+        CHECK(!pdb_id_function(&types, &types, cut, &copies, &got));
+        arena_free(&copies);
+    }
+    pdb_close(&pdb);
+    make_pdb_free(&(struct make_pdb){.ids = bag});
     make_pdb_free(&m);
 }
 
@@ -265,6 +343,10 @@ TEST(names_follow_the_size_of_a_type)
         {"interface", LF_INTERFACE, 16, 8, 0, false},
         {"union", LF_UNION, 8, 8, 0, false},
         {"enum", LF_ENUM, 12, 0, 0, false},
+        {"class of VS 2019", LF_CLASS2, 16 + 2, 8, 0, false}, /* a count of two bytes, its size */
+        {"structure of VS 2019", LF_STRUCTURE2, 16 + 2, 0x8002, 2, false},
+        {"interface of VS 2019", LF_INTERFACE2, 16 + 2, 8, 0, false},
+        {"union of VS 2019", LF_UNION2, 8 + 2, 8, 0, false},
         {"LF_CHAR", LF_CLASS, 16, 0x8000, 1, false},
         {"LF_SHORT", LF_CLASS, 16, 0x8001, 2, false},
         {"LF_USHORT", LF_UNION, 8, 0x8002, 2, false},

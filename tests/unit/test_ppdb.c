@@ -169,6 +169,59 @@ TEST(an_entry_that_ends_after_its_guid_has_an_identity)
     free(data);
 }
 
+/* crossgen names "app.ni.pdb" before the PDB of the compiler, which alone is portable. */
+TEST(a_native_image_belongs_to_the_portable_pdb)
+{
+    enum { ENTRY_BYTES = 28, OTHER_TYPE = 19 }; /* a checksum, whose data are 39 bytes */
+    static const struct {
+        const char *name;
+        uint16_t minor; /* of its own record */
+        bool other_first, is_own;
+    } rows[] = {
+        {"the other is first", 0x504d, true, true},
+        {"the other is last", 0x504d, false, true},
+        {"none is portable", 0, true, true},
+        {"none is portable, and the other is last", 0, false, false},
+    };
+    struct pe_debug_entry entry;
+    struct fault fault = FAULT_INIT;
+    struct pe pe;
+    size_t bytes;
+    uint32_t own = UINT32_MAX, other = UINT32_MAX;
+    const uint8_t *image = test_read(test_source(dll_file), &bytes);
+    uint8_t *data = malloc(bytes);
+    REQUIRE(data != NULL && pe_open(image, bytes, &pe, &fault) == ERR_NONE);
+    for (uint32_t i = 0; pe_debug_entry(&pe, i, &entry); i++) {
+        own = entry.type == PE_DEBUG_CODEVIEW ? i : own;
+        other = entry.type == OTHER_TYPE ? i : other;
+    }
+    REQUIRE(own == 0 && other != UINT32_MAX);
+    const uint8_t *rows_at = pe_at(&pe, pe.directories[PE_DIR_DEBUG].rva, ENTRY_BYTES);
+    REQUIRE(rows_at != NULL && pe_debug_entry(&pe, other, &entry) && entry.data.bytes >= 24);
+    const size_t at[] = {(size_t)(rows_at - image), (size_t)(rows_at - image) + other * ENTRY_BYTES,
+                         (size_t)(entry.data.data - image)};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        uint8_t id[PPDB_ID_BYTES], want[PPDB_ID_BYTES];
+        test_row(rows[i].name);
+        memcpy(data, image, bytes);
+        memcpy(data + at[2], "RSDS", 4);
+        uint8_t *const entry_own = data + at[rows[i].other_first];
+        uint8_t *const entry_other = data + at[!rows[i].other_first];
+        memcpy(entry_own, image + at[0], ENTRY_BYTES);
+        memcpy(entry_other, image + at[1], ENTRY_BYTES);
+        entry_other[12] = PE_DEBUG_CODEVIEW;
+        entry_own[10] = (uint8_t)rows[i].minor;
+        entry_own[11] = (uint8_t)(rows[i].minor >> 8);
+        entry_other[10] = entry_other[11] = 0;
+        REQUIRE(managed_pdb_id(&pe, want)); /* PE is of the file as it was */
+        struct pe with_two = pe;
+        with_two.data = data;
+        REQUIRE(managed_pdb_id(&with_two, id));
+        CHECK_EQ(memcmp(id, want, PPDB_ID_BYTES) == 0, rows[i].is_own);
+    }
+    free(data);
+}
+
 TEST(sources)
 {
     struct fault fault = FAULT_INIT;

@@ -6,6 +6,8 @@
 
 #include "base/json.h"
 #include "base/thread.h"
+#include "format/pdb/pdb.h"
+#include "format/pdb/types.h"
 #include "symbol/source.h"
 #include "test.h"
 
@@ -52,6 +54,86 @@ TEST(a_portable_pdb_says_where_it_is_kept_and_where_its_sources_are)
         CHECK_HAS(text, rows[i].says);
         free(text);
         source_close(&source);
+        arena_free(&keep);
+    }
+}
+
+/* The header of a stream of types: version, bytes of header, first and last number. A damaged table
+ * costs the names of inlined functions, which a frame says. */
+TEST(a_pdb_says_whether_its_types_are_readable)
+{
+    static const struct {
+        const char *name;
+        uint32_t stream, at;
+        uint8_t xor ;
+        enum frame_note note;
+    } rows[] = {
+        {"as it is", PDB_STREAM_TPI, 0, 0, NOTE_CODE_UNNAMED},
+        {"types of an older version", PDB_STREAM_TPI, 3, 1, NOTE_PDB_NO_TYPES},
+        {"types that end after their stream", PDB_STREAM_TPI, 19, 1, NOTE_PDB_NO_TYPES},
+        {"types that lack the last one", PDB_STREAM_TPI, 14, 1, NOTE_PDB_NO_TYPES},
+        {"ids of an older version", PDB_STREAM_IPI, 3, 1, NOTE_PDB_NO_TYPES},
+        {"ids that lack the last one", PDB_STREAM_IPI, 14, 1, NOTE_PDB_NO_TYPES},
+    };
+    static const char file[] = "g16-age-trap/Native_x64_VS2022_EnabledExplicitly.pdb";
+    size_t bytes;
+    uint8_t *data = test_read(test_fixture(file), &bytes);
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/types.pdb", test_scratch());
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct source source;
+        struct arena keep;
+        struct pdb pdb;
+        uint32_t left;
+        test_row(rows[i].name);
+        REQUIRE(pdb_open(data, bytes, &pdb, &fault) == ERR_NONE);
+        const struct msf_stream stream = msf_stream(&pdb.msf, rows[i].stream);
+        const uint8_t *head = msf_at(&stream, 0, &left);
+        REQUIRE(head != NULL && left > 20);
+        uint8_t *const damaged = data + (head - data) + rows[i].at;
+        pdb_close(&pdb);
+        *damaged ^= rows[i].xor ;
+        test_write(path, data, bytes);
+        *damaged ^= rows[i].xor ;
+        open_source(&source, &keep, path);
+        CHECK_EQ(source.kind->unnamed(&source), rows[i].note);
+        source_close(&source);
+        arena_free(&keep);
+    }
+}
+
+/* Some stores compress files without another name. */
+TEST(a_file_that_is_no_symbol_file_is_named)
+{
+    static const struct {
+        const char *name, *text, *hint;
+        bool is_packed;
+    } rows[] = {
+        {"gzip", "\x1f\x8b\x08", "it is compressed with gzip: unpack it first (`gzip -d`)", true},
+        {"Zstandard", "\x28\xb5\x2f\xfd", "it is compressed with zstd: unpack it first (`zstd -d`)",
+         true},
+        {"xz",
+         "\xfd"
+         "7zXZ",
+         "it is compressed with xz: unpack it first (`xz -d`)", true},
+        {"a pointer of Git LFS", "version https://git-lfs.github.com/spec/v1\noid sha256:00\n",
+         "it is a pointer of Git LFS: get the file with `git lfs pull`", false},
+        {"a minidump", "MDMP\x93\xa7", "it is a minidump: see `twinstack dump`", false},
+    };
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/a.pdb", test_scratch());
+    for (size_t i = 0; i < 2 * COUNT_OF(rows); i++) {
+        const bool as_pdb = i % 2 != 0; /* a store opens what is where a PDB is kept as a PDB */
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        struct source source = {.path = path, .keep = &keep, .kind = as_pdb ? &source_pdb : NULL};
+        test_row(rows[i / 2].name);
+        arena_init(&keep, 0);
+        test_write(path, rows[i / 2].text, strlen(rows[i / 2].text));
+        CHECK_EQ(source_open(&source, &fault), ERR_UNSUPPORTED);
+        CHECK_STR(fault.hint, rows[i / 2].hint);
+        CHECK_EQ(source.is_packed, rows[i / 2].is_packed);
         arena_free(&keep);
     }
 }

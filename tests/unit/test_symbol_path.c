@@ -65,6 +65,31 @@ TEST(paths)
     }
 }
 
+TEST(a_path_has_sixty_four_elements_at_most)
+{
+    static const struct {
+        const char *name, *end;
+        int count;
+        enum status want;
+    } lengths[] = {{"all", "", 64, ERR_NONE},
+                   {"empty ones do not count", ";;", 64, ERR_NONE},
+                   {"one more", "x", 64, ERR_LIMIT}};
+    for (size_t i = 0; i < COUNT_OF(lengths); i++) {
+        struct fault fault = FAULT_INIT;
+        struct symbol_path path;
+        struct arena keep;
+        char text[200] = "";
+        test_row(lengths[i].name);
+        arena_init(&keep, 0);
+        for (int k = 0; k < lengths[i].count; k++)
+            (void)strcat(text, "a;");
+        (void)strcat(text, lengths[i].end);
+        CHECK_EQ(symbol_path_read(text, &keep, &path, &fault), lengths[i].want);
+        CHECK_EQ(path.count, 64);
+        arena_free(&keep);
+    }
+}
+
 static const struct {
     const char *name, *file, *id;
     bool good;

@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "format/pdb/pdb.h"
+#include "format/pe/pe.h"
 #include "symbol/symbol_store.h"
 #include "test.h"
 
@@ -173,6 +174,20 @@ TEST(symbol_store_finds_in_servers_of_two_tiers)
     symbol_store_close(store);
 }
 
+TEST(symbol_store_says_that_an_entry_of_a_server_is_compressed)
+{
+    struct fault fault = FAULT_INIT;
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/x.pdb/" EXPLICIT_ID, test_scratch());
+    REQUIRE(folder_make(path, &fault) == ERR_NONE);
+    (void)snprintf(path, sizeof path, "%s/x.pdb/" EXPLICIT_ID "/x.pdb", test_scratch());
+    test_write(path, "\x1f\x8b\x08\0", 4);
+    struct symbol_store *store = open_store(test_scratch());
+    const struct module module = module_of("x.exe", EXPLICIT_ID, "");
+    CHECK_EQ(resolve(store, &module).note, NOTE_FILE_PACKED);
+    symbol_store_close(store);
+}
+
 TEST(symbol_store_says_that_an_entry_of_a_server_is_of_another_build)
 {
     place(disabled_pdb, "Native_x64_VS2022_EnabledExplicitly.pdb/" EXPLICIT_ID
@@ -288,6 +303,42 @@ static void place_packed(const char *fixture, const char *path)
     REQUIRE(folder_make(folder, &fault) == ERR_NONE);
     test_write(to, out, total);
     free(out);
+}
+
+/* Dumps state one record of an image that has several: which one depends on their writer. */
+TEST(symbol_store_finds_an_image_that_names_two_pdbs)
+{
+    enum { ENTRY_AT = 56, POGO_AT = 0x194c }; /* the third entry, and its data */
+    static const struct {
+        const char *name, *debug_id;
+        enum symbols_from symbols;
+        bool has_image;
+    } pdbs[] = {
+        {"the first", EXPLICIT_ID, SYMBOLS_PDB, true},
+        {"the last", "414141414141414141414141414141411", SYMBOLS_NONE, true},
+        {"another", "424141414141414141414141414141411", SYMBOLS_MISMATCH, false},
+    };
+    struct fault fault = FAULT_INIT;
+    struct pe pe;
+    size_t bytes;
+    uint8_t *data = test_read(test_fixture(explicit_exe), &bytes);
+    REQUIRE(pe_open(data, bytes, &pe, &fault) == ERR_NONE);
+    const uint8_t *entries = pe_at(&pe, pe.directories[PE_DIR_DEBUG].rva, 84);
+    REQUIRE(entries != NULL && entries[ENTRY_AT + 12] == 13);
+    data[(size_t)(entries - data) + ENTRY_AT + 12] = PE_DEBUG_CODEVIEW;
+    memcpy(data + POGO_AT, "RSDSAAAAAAAAAAAAAAAA\1\0\0\0app.ni.pdb", 35);
+    place(explicit_pdb, "Native_x64_VS2022_EnabledExplicitly.pdb");
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/app.exe", test_scratch());
+    test_write(path, data, bytes);
+    struct symbol_store *store = open_store(test_scratch());
+    for (size_t i = 0; i < COUNT_OF(pdbs); i++) {
+        const struct module module = module_of("app.exe", pdbs[i].debug_id, "62F14F628000");
+        test_row(pdbs[i].name);
+        CHECK_EQ(resolve(store, &module).symbols, pdbs[i].symbols);
+        CHECK_EQ(symbol_store_image(store, &module) != NULL, pdbs[i].has_image);
+    }
+    symbol_store_close(store);
 }
 
 TEST(symbol_store_reads_images_in_cabinets)

@@ -202,3 +202,43 @@ TEST(both_context_records_are_read)
         CHECK(register_name(CPU_ARM, 15) == NULL);
     }
 }
+
+/* The link register of the first function of a thread is 0. */
+TEST(a_walk_ends_where_the_link_register_is_0)
+{
+    static const struct {
+        const char *name;
+        enum pc_kind kind;
+        uint32_t link;
+        bool ends;
+    } rows[] = {{"interrupted", PC_INTERRUPTED, 0, true},
+                {"interrupted, with another link", PC_INTERRUPTED, 0x41414140, false},
+                {"a return address", PC_RETURN, 0, false}};
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct unwind_frame frame;
+        test_row(rows[i].name);
+        struct unwind_walker walker = start(&w, rows[i].kind, &frame);
+        walker.regs.r[REG_ARM_LR] = rows[i].link;
+        CHECK_EQ(unwind_step_arm(&walker) == STOP_END, rows[i].ends);
+        world_free(&w);
+    }
+}
+
+TEST(an_unknown_processor_is_not_walked)
+{
+    static struct world w;
+    struct fault fault = FAULT_INIT;
+    struct unwind_frame frame;
+    struct unwind_stack stack;
+    struct arena keep;
+    struct unwind_walker walker = start(&w, PC_INTERRUPTED, &frame);
+    arena_init(&keep, 0);
+    walker.regs.cpu = CPU_UNKNOWN;
+    CHECK_EQ(unwind_walk(&w.process, &walker.regs, PC_INTERRUPTED, &keep, &stack, &fault),
+             ERR_UNSUPPORTED);
+    CHECK_EQ(stack.frame_count, 0);
+    CHECK_STR(stop_reason_name(stack.stop), stop_reason_name(STOP_NO_REGISTERS));
+    arena_free(&keep);
+    world_free(&w);
+}

@@ -310,6 +310,100 @@ TEST(x86_instructions_that_leave)
     }
 }
 
+/* Probes of the stack, interrupted where they already use the new one; eax points into the old one.
+ * mingw's ends with `mov ecx, [eax]; jmp [eax + 4]`, Microsoft's with `mov eax, [eax]; mov [esp],
+ * eax; ret`. */
+TEST(x86_probes_return_by_eax)
+{
+    enum { NONE = -1, RETURN = -2, NOWHERE = -3 }; /* what eax is, unless a word of the stack */
+    static const struct {
+        const char *name;
+        uint8_t code[8];
+        int32_t eax, at, slot; /* the word that has the return address, the word that is said */
+        uint32_t taken;
+        bool leaves;
+    } rows[] = {
+        {"mov ecx, [eax]", {0x8b, 0x08, 0xff, 0x60, 4}, 9, 10, 10, 0, true},
+        {"jmp [eax + 4]", {0xff, 0x60, 4}, 9, 10, 10, 0, true},
+        {"jmp [eax + 8] is none", {0xff, 0x60, 8}, 9, 10, 0, 0, false},
+        {"mov eax, [eax]", {0x8b, 0x00, 0x89, 0x04, 0x24, 0xc3}, 9, 9, 9, 1, true},
+        {"mov [esp], eax", {0x89, 0x04, 0x24, 0xc3}, RETURN, NONE, NONE, 1, true},
+        {"mov [esp], eax, and no ret", {0x89, 0x04, 0x24, 0x90}, RETURN, NONE, 0, 0, false},
+        {"no return address there", {0x8b, 0x08, 0xff, 0x60, 4}, 9, 9, 0, 0, false},
+        {"no memory there", {0x8b, 0x08, 0xff, 0x60, 4}, NOWHERE, 9, 0, 0, false},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const uint8_t call[] = {0xe8, 0, 0, 0, 0};
+        struct unwind_frame frame;
+        world_init(&w, PE_MACHINE_X86);
+        w.module.base_va = 0x400000;
+        world_put(&w, BEGIN, rows[i].code, sizeof rows[i].code);
+        world_put(&w, 0x1500 - 5, call, sizeof call);
+        struct unwind_walker walker = world_walker(&w, CPU_X86, BEGIN, SP, PC_INTERRUPTED, &frame);
+        walker.regs.pc = w.module.base_va + BEGIN;
+        for (uint32_t k = 0; k < 16; k++) {
+            const uint32_t word = rows[i].at == (int32_t)k ? 0x401500 : 0x11 * k;
+            memcpy((uint8_t *)&w.stack[SP] + k * sizeof word, &word, sizeof word);
+        }
+        const uint64_t sp = walker.regs.sp;
+        walker.regs.r[0] = rows[i].eax == RETURN    ? 0x401500
+                           : rows[i].eax == NOWHERE ? 0
+                                                    : sp + 4 * (uint64_t)rows[i].eax;
+        test_row(rows[i].name);
+        if (CHECK_EQ(unwind_x86_epilogue(&walker, NULL), rows[i].leaves) && rows[i].leaves) {
+            CHECK_HEX(walker.regs.pc, 0x401500);
+            CHECK_EQ(frame.where, WHERE_EPILOGUE);
+            CHECK_HEX(frame.return_slot_va,
+                      rows[i].slot >= 0 ? sp + 4 * (uint64_t)rows[i].slot : 0);
+        }
+        CHECK_HEX(walker.regs.sp, sp + 4 * (uint64_t)rows[i].taken);
+        world_free(&w);
+    }
+}
+
+/* A jump into another function, or to the start of its own, is a tail call. The function is that of
+ * a symbol file, 0x1100 to 0x1200; the pc is at 0x1140. */
+TEST(x86_jumps_leave_by_their_target)
+{
+    static const struct {
+        const char *name;
+        uint8_t code[5];
+        bool leaves;
+    } rows[] = {
+        {"to 0x10ff", {0xe9, 0xba, 0xff, 0xff, 0xff}, true},
+        {"to its start", {0xe9, 0xbb, 0xff, 0xff, 0xff}, true},
+        {"a byte after its start", {0xe9, 0xbc, 0xff, 0xff, 0xff}, false},
+        {"to its last byte", {0xe9, 0xba, 0, 0, 0}, false},
+        {"to its end", {0xe9, 0xbb, 0, 0, 0}, true},
+        {"short, to its start", {0xeb, 0xbe}, true},
+        {"short, a byte after it", {0xeb, 0xbf}, false},
+        {"short, forwards", {0xeb, 0x7f}, false},
+    };
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const uint8_t call[] = {0xe8, 0, 0, 0, 0};
+        const uint32_t return_va = 0x401500;
+        struct unwind_frame frame;
+        world_rules("MODULE windows x86 000000000000000000000000000000001 world.pdb\n"
+                    "FUNC 1100 100 0 f\n");
+        world_init(&w, PE_MACHINE_X86);
+        w.module.base_va = 0x400000;
+        w.process.breakpad = world_breakpad;
+        world_put(&w, BEGIN + 0x40, rows[i].code, sizeof rows[i].code);
+        world_put(&w, 0x1500 - 5, call, sizeof call);
+        struct unwind_walker walker =
+            world_walker(&w, CPU_X86, BEGIN + 0x40, SP, PC_INTERRUPTED, &frame);
+        walker.regs.pc = w.module.base_va + BEGIN + 0x40;
+        memcpy(&w.stack[SP], &return_va, sizeof return_va);
+        test_row(rows[i].name);
+        CHECK_EQ(unwind_x86_epilogue(&walker, NULL), rows[i].leaves);
+        CHECK_HEX(walker.regs.pc, rows[i].leaves ? return_va : 0x400000 + BEGIN + 0x40);
+        world_rules(NULL);
+        world_free(&w);
+    }
+}
+
 /* Pushes between the start of a function and the pc: how many bytes, and where ebp is among them;
  * and pushes of arguments just before the pc. */
 TEST(x86_pushes_are_counted)

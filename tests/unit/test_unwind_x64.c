@@ -514,6 +514,69 @@ TEST(a_chain_that_loops_ends)
     world_free(&w);
 }
 
+/* Rows of .pdata whose unwind data is at an odd place refer to another row. */
+TEST(a_row_that_refers_to_another_has_its_data)
+{
+    enum { ROW = WORLD_PDATA_RVA, DATA = WORLD_XDATA_RVA };
+    static const struct {
+        const char *name;
+        uint32_t unwind[3]; /* of the rows */
+        bool good;
+    } cases[] = {{"no other", {DATA}, true},
+                 {"the next", {(ROW + 12) | 1, DATA}, true},
+                 {"one after the other", {(ROW + 12) | 1, (ROW + 24) | 1, DATA}, true},
+                 {"itself", {ROW | 1}, false},
+                 {"none of the image", {WORLD_IMAGE_BYTES | 1}, false}};
+    static const uint8_t allocates_32[] = {HEAD(1, 0, 4, 1, 0, 0), 4, OP(2, 3)};
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct unwind_frame frame;
+        test_row(cases[i].name);
+        world_init(&w, PE_MACHINE_X64);
+        (void)world_xdata(&w, allocates_32, sizeof allocates_32);
+        for (uint32_t k = 0; k < 3; k++)
+            world_function(&w, BEGIN + 0x100 * k, END + 0x100 * k, cases[i].unwind[k]);
+        struct unwind_walker walker =
+            world_walker(&w, CPU_X64, BEGIN + 0x40, SP, PC_INTERRUPTED, &frame);
+        if (CHECK_EQ(unwind_step_x64(&walker) == STOP_NONE, cases[i].good) && cases[i].good) {
+            CHECK_HEX(walker.regs.pc, WORLD_MARK + SP + 4);
+            CHECK_HEX(frame.unwind_data_va, WORLD_BASE_VA + WORLD_XDATA_RVA);
+        }
+        world_free(&w);
+    }
+}
+
+/* The stack ends so many words above the stack pointer. */
+TEST(codes_beyond_the_end_of_the_stack_stop)
+{
+    static const struct {
+        const char *name;
+        uint8_t xdata[12];
+        uint32_t words;
+    } ends[] = {{"PUSH_NONVOL", {HEAD(1, 0, 4, 1, 0, 0), 4, OP(0, 3)}, 0},
+                {"the return address after it", {HEAD(1, 0, 4, 1, 0, 0), 4, OP(0, 3)}, 1},
+                {"ALLOC_SMALL", {HEAD(1, 0, 4, 1, 0, 0), 4, OP(2, 0)}, 1},
+                {"SAVE_NONVOL", {HEAD(1, 0, 4, 2, 0, 0), 4, OP(4, 3), 2, 0}, 2},
+                {"SAVE_NONVOL_FAR", {HEAD(1, 0, 4, 3, 0, 0), 4, OP(5, 3), 16, 0, 0, 0}, 2},
+                {"SAVE_XMM128", {HEAD(1, 0, 4, 2, 0, 0), 4, OP(8, 6), 1, 0}, 2},
+                {"half of SAVE_XMM128", {HEAD(1, 0, 4, 2, 0, 0), 4, OP(8, 6), 1, 0}, 3},
+                {"SAVE_XMM128_FAR", {HEAD(1, 0, 4, 3, 0, 0), 4, OP(9, 6), 16, 0, 0, 0}, 3},
+                {"PUSH_MACHFRAME", {HEAD(1, 0, 4, 1, 0, 0), 4, OP(10, 0)}, 0},
+                {"without its stack pointer", {HEAD(1, 0, 4, 1, 0, 0), 4, OP(10, 0)}, 3},
+                {"with an error code", {HEAD(1, 0, 4, 1, 0, 0), 4, OP(10, 1)}, 4}};
+    static struct world w;
+    for (size_t i = 0; i < COUNT_OF(ends); i++) {
+        struct unwind_frame frame;
+        test_row(ends[i].name);
+        world_init(&w, PE_MACHINE_X64);
+        world_function(&w, BEGIN, END, world_xdata(&w, ends[i].xdata, sizeof ends[i].xdata));
+        struct unwind_walker walker = world_walker(
+            &w, CPU_X64, BEGIN + 0x40, WORLD_STACK_WORDS - ends[i].words, PC_INTERRUPTED, &frame);
+        CHECK_STR(stop_reason_name(unwind_step_x64(&walker)), stop_reason_name(STOP_MEMORY));
+        world_free(&w);
+    }
+}
+
 TEST(malformed_data_is_never_followed)
 {
     static const struct {

@@ -419,7 +419,8 @@ static int by_line(const void *left, const void *right)
 ARRAY_ORDER(by_number, struct breakpad_name, number)
 
 /* An outer record goes before those in it. The texts point into the file, so they are in its order.
- */
+ * Of equal ranges a lookup takes the last one here, which has to be the first of the file, as in
+ * Breakpad; omap_stretched.sym has five such pairs. Changes of rules are all applied, in order. */
 static int by_stack(const void *left, const void *right)
 {
     const struct breakpad_stack *a = left, *b = right;
@@ -429,7 +430,8 @@ static int by_stack(const void *left, const void *right)
         return a->rva < b->rva ? -1 : 1;
     if (a->end != b->end)
         return a->end > b->end ? -1 : 1;
-    return (a->text > b->text) - (a->text < b->text);
+    const int order = (a->text > b->text) - (a->text < b->text);
+    return a->kind == STACK_CFI_NEXT ? order : -order;
 }
 
 #define SORT(items, count, order)                                                                  \

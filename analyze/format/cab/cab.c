@@ -5,7 +5,6 @@
 #include "format/cab/cab.h"
 
 #include <mspack.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +19,6 @@ struct cab_memory {
 struct cab_file {
     struct mspack_file handle; /* first: what libmspack knows of it */
     struct cab_memory *memory;
-    bool writing;
     size_t at;
 };
 
@@ -28,11 +26,11 @@ static struct mspack_file *cab_open(struct mspack_system *self, const char *name
 {
     struct cab_file *file = calloc(1, sizeof *file);
     (void)name;
+    (void)mode;
     if (file == NULL)
         return NULL;
     /* the system is the first member of the struct around it */
     file->memory = (struct cab_memory *)self;
-    file->writing = mode == MSPACK_SYS_OPEN_WRITE;
     return &file->handle;
 }
 
@@ -53,8 +51,6 @@ static int cab_read(struct mspack_file *handle, void *buffer, int bytes)
     size_t take = bytes < 0 ? 0 : (size_t)bytes;
     if (take > left)
         take = left;
-    if (file->writing)
-        return -1;
     memcpy(buffer, file->memory->in + file->at, take);
     file->at += take;
     return (int)take;
@@ -64,7 +60,7 @@ static int cab_write(struct mspack_file *handle, void *buffer, int bytes)
 {
     struct cab_file *file = cab_of(handle);
     struct cab_memory *memory = file->memory;
-    if (!file->writing || bytes < 0 || (size_t)bytes > memory->out_max - memory->out_bytes)
+    if (bytes < 0 || (size_t)bytes > memory->out_max - memory->out_bytes)
         return -1;
     memcpy(memory->out + memory->out_bytes, buffer, (size_t)bytes);
     memory->out_bytes += (size_t)bytes;
@@ -115,17 +111,14 @@ static void cab_copy(void *from, void *to, size_t bytes)
 static enum status cab_extract(struct cab_memory *memory, struct mscab_decompressor *unpacker,
                                struct mscabd_cabinet *cabinet, struct fault *fault)
 {
-    const struct mscabd_file *first = cabinet->files;
-    if (first == NULL)
-        return fault_set(fault, ERR_MALFORMED, 0, "cabinet without a file");
+    const struct mscabd_file *first = cabinet->files; /* libmspack opens none without a file */
     if (first->length > memory->out_max)
         return fault_set(fault, ERR_LIMIT, 0, "file in a cabinet");
     memory->out_max = first->length;
     memory->out = malloc(memory->out_max + 1);
     if (memory->out == NULL)
         return fault_set(fault, ERR_MEMORY, 0, "file in a cabinet");
-    if (unpacker->extract(unpacker, cabinet->files, "out") != MSPACK_ERR_OK ||
-        memory->out_bytes != first->length)
+    if (unpacker->extract(unpacker, cabinet->files, "out") != MSPACK_ERR_OK)
         return fault_set(fault, ERR_MALFORMED, 0, "file in a cabinet");
     return ERR_NONE;
 }

@@ -330,6 +330,7 @@ static void run_other(struct machine *m, uint8_t op, struct bytes *r)
 {
     switch (op) {
     case 0x00: /* nop */
+    case 0x2c: /* AARCH64_negate_ra_state_with_pc */
     case 0x2d: /* AARCH64_negate_ra_state: walks strip the signature of a return address */
         break;
     case 0x02: /* advance_loc1, 2, 4 */

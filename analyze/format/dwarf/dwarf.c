@@ -62,6 +62,8 @@ static bool list_unit(struct dwarf *dwarf, struct dwarf_context *context)
 static enum status list_units(struct dwarf *dwarf, struct fault *fault)
 {
     dwarf->is_listed = true;
+    if (dwarf_object_list(dwarf->object, fault) != ERR_NONE)
+        return fault->code;
     for (uint32_t i = 0; i < dwarf->object->context_count; i++)
         if (!list_unit(dwarf, &dwarf->object->contexts[i]))
             return fault_no_memory(fault, "DWARF units");

@@ -66,6 +66,8 @@ struct dwarf_object {
     struct abbreviation_tables tables;
     struct dwarf_context *contexts; /* owned, by offset */
     uint32_t context_count, context_room;
+    bool is_listed;                    /* they are there */
+    struct dwarf_context first;        /* of dwarf_aranges_context() */
     uint64_t list_entries, line_bytes; /* that were read */
     bool lacks_units;                  /* the list of units ends in damage */
     struct dwarf_object *alternate;    /* NULL: none */
@@ -137,8 +139,8 @@ struct dwarf {
     uint64_t last_end;
 };
 
-/* What is read of each unit at once: of PART_ALTERNATE, to which few entries refer, and of
- * PART_LATER the header; of the others also the first entry. */
+/* What is read of each unit at once: of PART_LATER nothing, of PART_ALTERNATE, to which few entries
+ * refer, the header; of the others also the first entry. */
 enum dwarf_part { PART_OWN, PART_LATER, PART_SPLIT, PART_ALTERNATE };
 
 /* Lists the units of SECTIONS.  NULL: too many, or out of memory. */
@@ -147,8 +149,12 @@ struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_S
                                       struct fault *fault);
 void dwarf_object_free(struct dwarf_object *object);
 
+/* Lists the headers of the units of PART_LATER, at the first call. Fails: ERR_LIMIT, ERR_MEMORY. */
+enum status dwarf_object_list(struct dwarf_object *object, struct fault *fault);
+
 /* The unit that .debug_aranges states for the code at VA; of several, the one whose range starts
- * last. *end is lowered to the next address where a range starts or ends. NULL: none. */
+ * last. It is in no list. *end is lowered to the next address where a range starts or ends. NULL:
+ * none. */
 struct dwarf_context *dwarf_aranges_context(struct dwarf_object *object, uint64_t va,
                                             uint64_t *end);
 
@@ -156,6 +162,9 @@ struct dwarf_context *dwarf_aranges_context(struct dwarf_object *object, uint64_
 static inline struct dwarf_context *dwarf_object_context(struct dwarf_object *object,
                                                          uint64_t offset)
 {
+    struct fault ignored = FAULT_INIT;
+    if (!object->is_listed && dwarf_object_list(object, &ignored) != ERR_NONE)
+        object->lacks_units = true;
     const uint32_t low = ARRAY_UPPER(object->contexts, object->context_count, offset, offset);
     return low > 0 && offset < object->contexts[low - 1].end ? &object->contexts[low - 1] : NULL;
 }

@@ -90,6 +90,7 @@ static enum status list_contexts(struct dwarf_object *object, const struct file_
 {
     struct dwarf_context read = {.end = 0};
 
+    object->is_listed = true;
     (void)ARRAY_ROOM(object->contexts, object->context_room,
                      object->sections[DEBUG_INFO].bytes / BYTES_PER_UNIT);
     for (uint64_t at = 0; at < object->sections[DEBUG_INFO].bytes; at = read.end) {
@@ -121,11 +122,16 @@ struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_S
     memcpy(object->sections, sections, sizeof object->sections);
     object->big_endian = like->big_endian;
     object->is_split = part == PART_SPLIT;
-    if (list_contexts(object, like->peek, part == PART_OWN || part == PART_SPLIT, fault) ==
-        ERR_NONE)
+    if (part == PART_LATER ||
+        list_contexts(object, like->peek, part != PART_ALTERNATE, fault) == ERR_NONE)
         return object;
     dwarf_object_free(object);
     return NULL;
+}
+
+enum status dwarf_object_list(struct dwarf_object *object, struct fault *fault)
+{
+    return object->is_listed ? ERR_NONE : list_contexts(object, NULL, false, fault);
 }
 
 struct range_search {
@@ -174,9 +180,7 @@ struct dwarf_context *dwarf_aranges_context(struct dwarf_object *object, uint64_
         cursor_skip(&c, (uint64_t)(start - c.at) & (2 * bytes - 1));
         search_ranges(&search, c, bytes, unit);
     }
-    const uint32_t low = ARRAY_UPPER(object->contexts, object->context_count, start, search.unit);
-    struct dwarf_context *found = low > 0 ? &object->contexts[low - 1] : NULL;
-    return found != NULL && found->start == search.unit ? found : NULL;
+    return read_front(object, NULL, search.unit, false, &object->first) ? &object->first : NULL;
 }
 
 void dwarf_object_free(struct dwarf_object *object)

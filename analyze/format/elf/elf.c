@@ -136,7 +136,8 @@ bool elf_section_named(const struct elf *elf, const char *name, struct elf_secti
 static void read_extended(struct elf *elf)
 {
     const bool many = elf->section_count == 0 && elf->section_foff != 0;
-    const bool far = elf->names_section == NAMES_EXTENDED;
+    const uint32_t names = elf->names_section;
+    const bool far = names == NAMES_EXTENDED;
     struct elf_section first;
 
     if (!many && !far)
@@ -148,7 +149,7 @@ static void read_extended(struct elf *elf)
         return;
     if (many)
         elf->section_count = first.bytes < SECTIONS_MAX ? (uint32_t)first.bytes : 0;
-    elf->names_section = first.link;
+    elf->names_section = far ? first.link : names;
 }
 
 static void find_base(struct elf *elf)
@@ -280,9 +281,35 @@ bool elf_debug_link(const struct elf *elf, const char **name, uint32_t *crc)
     return end != at;
 }
 
+/*     OFFSET SIZE  .debug_sup of DWARF 5 (7.3.6), as `dwz --dwarf-5` writes it
+ *          0    2  version: 5
+ *          2    1  1: this is the file that data were moved to
+ *          3       name of the other file, ULEB128 bytes of its build id, build id */
+static bool supplementary_link(const struct elf *elf, const char **name,
+                               char build_id[ELF_BUILD_ID_BYTES])
+{
+    enum { HEAD_BYTES = 3, VERSION = 5, LENGTH_MAX = 0x7f }; /* of a ULEB128 of one byte */
+    struct elf_section section;
+    if (!elf_section_named(elf, ".debug_sup", &section) || section.bytes < HEAD_BYTES)
+        return false;
+    const uint8_t *at = elf_at(elf, section.foff, section.bytes);
+    if (at == NULL || elf_number(elf, at, 2) != VERSION || at[2] != 0)
+        return false;
+    const uint8_t *text = at + HEAD_BYTES;
+    const uint8_t *end = memchr(text, 0, (size_t)section.bytes - HEAD_BYTES);
+    const uint64_t left = end != NULL ? section.bytes - (uint64_t)(end - at) - 1 : 0;
+    if (end == text || left == 0 || end[1] > LENGTH_MAX || end[1] > left - 1)
+        return false;
+    *name = (const char *)text;
+    write_hex(end + 2, end[1], build_id);
+    return true;
+}
+
 bool elf_alternate_link(const struct elf *elf, const char **name, char build_id[ELF_BUILD_ID_BYTES])
 {
     struct elf_section section;
+    if (supplementary_link(elf, name, build_id))
+        return true;
     if (!elf_section_named(elf, ".gnu_debugaltlink", &section))
         return false;
     const uint8_t *at = elf_at(elf, section.foff, section.bytes);

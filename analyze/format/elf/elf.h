@@ -58,8 +58,8 @@ bool elf_build_id(const struct elf *elf, char out[ELF_BUILD_ID_BYTES]);
 /* .gnu_debuglink: the name of the debug file and the CRC of its bytes.  False: there is none. */
 bool elf_debug_link(const struct elf *elf, const char **name, uint32_t *crc);
 
-/* .gnu_debugaltlink: the name and the build id of the file that dwz moved data to. False: there is
- * none. */
+/* .debug_sup or .gnu_debugaltlink: the name and the build id of the file that dwz moved data to.
+ * False: there is none. */
 bool elf_alternate_link(const struct elf *elf, const char **name,
                         char build_id[ELF_BUILD_ID_BYTES]);
 

@@ -1,37 +1,19 @@
 /* Memory counters of a minidump: those of the whole system, those of the process. */
 #include "format/minidump/streams.h"
 
-/* MINIDUMP_SYSTEM_MEMORY_INFO_1: basic information at 4, performance at 116. */
+/* Both are shown from their details below; here only whether what is always shown of them is there:
+ * MINIDUMP_SYSTEM_MEMORY_INFO_1 up to the limit of commitment, MINIDUMP_PROCESS_VM_COUNTERS. */
 void minidump_read_system_memory(struct minidump_reader *m, struct bytes r)
 {
-    struct minidump_system_memory *out = &m->out->system_memory;
-    bytes_skip(&r, 8);
-    out->page_bytes = bytes_u32(&r);
-    out->physical_pages = bytes_u32(&r);
-    bytes_skip(&r, 116 - 16);
-    out->available_pages = bytes_u64(&r);
-    out->committed_pages = bytes_u64(&r);
-    out->commit_limit_pages = bytes_u64(&r);
-    out->present = !bytes_failed(&r);
+    (void)m;
+    bytes_skip(&r, 140);
 }
 
 void minidump_read_vm_counters(struct minidump_reader *m, struct bytes r)
 {
-    struct minidump_vm_counters *out = &m->out->vm_counters;
-    out->revision = bytes_u16(&r);
-    bytes_skip(&r, 2);
-    out->page_faults = bytes_u32(&r);
-    out->peak_working_set_bytes = bytes_u64(&r);
-    out->working_set_bytes = bytes_u64(&r);
-    bytes_skip(&r, 32);
-    out->pagefile_bytes = bytes_u64(&r);
-    out->peak_pagefile_bytes = bytes_u64(&r);
-    if (out->revision >= 2) { /* the second revision put two fields before the last */
-        bytes_skip(&r, 8);
-        out->virtual_bytes = bytes_u64(&r);
-    }
-    out->private_bytes = bytes_u64(&r);
-    out->present = !bytes_failed(&r);
+    (void)m;
+    const uint16_t revision = bytes_u16(&r);
+    bytes_skip(&r, revision >= 2 ? 94 : 78); /* the second put two fields before the last */
 }
 
 static const struct minidump_field memory_performance[] = {
@@ -177,7 +159,8 @@ void minidump_detail_vm_counters(struct minidump_value_list *list, struct bytes 
         {"job_private_commit_limit_bytes", FIELD_UINT, 8},
         {"job_total_commit_limit_bytes", FIELD_UINT, 8},
     };
-    const bool second = list->m->out->vm_counters.revision >= 2;
+    struct bytes start = r;
+    const bool second = bytes_u16(&start) >= 2;
     minidump_add_object(list, NULL);
     minidump_add_fields(list, &r, head, COUNT_OF(head));
     minidump_add_fields(list, &r, usage, COUNT_OF(usage));

@@ -364,37 +364,46 @@ static void write_handles(struct json *j, const struct minidump *d)
     json_array_end(j);
 }
 
-static void write_counters(struct json *j, const struct minidump *d)
+/* The first number of a stream that has that name; NULL: none. */
+static const struct minidump_value *number_of(const struct minidump_stream *stream,
+                                              const char *name)
 {
-    json_key(j, "system_memory");
-    if (d->system_memory.present) {
-        const struct minidump_system_memory *s = &d->system_memory;
-        json_object(j);
-        json_key_uint(j, "page_bytes", s->page_bytes);
-        json_key_uint(j, "physical_pages", s->physical_pages);
-        json_key_uint(j, "available_pages", s->available_pages);
-        json_key_uint(j, "committed_pages", s->committed_pages);
-        json_key_uint(j, "commit_limit_pages", s->commit_limit_pages);
-        json_object_end(j);
-    } else {
+    for (uint32_t i = 0; i < stream->value_count; i++)
+        if (stream->values[i].kind == VALUE_UINT && strcmp(stream->values[i].key, name) == 0)
+            return &stream->values[i];
+    return NULL;
+}
+
+/* What a reader looks for first of the stream of TYPE; all of it is in the stream's content. */
+static void write_counters(struct json *j, const struct minidump *d, uint32_t type, const char *key,
+                           const char *const *names, size_t count)
+{
+    const struct minidump_stream *stream = NULL;
+    for (uint32_t i = 0; i < d->stream_count && stream == NULL; i++)
+        if (d->streams[i].type == type && d->streams[i].value_count > 0)
+            stream = &d->streams[i];
+    json_key(j, key);
+    if (stream == NULL) {
         json_null(j);
+        return;
     }
-    json_key(j, "vm_counters");
-    if (d->vm_counters.present) {
-        const struct minidump_vm_counters *v = &d->vm_counters;
-        json_object(j);
-        json_key_uint(j, "revision", v->revision);
-        json_key_uint(j, "page_faults", v->page_faults);
-        json_key_uint(j, "peak_working_set_bytes", v->peak_working_set_bytes);
-        json_key_uint(j, "working_set_bytes", v->working_set_bytes);
-        json_key_uint(j, "pagefile_bytes", v->pagefile_bytes);
-        json_key_uint(j, "peak_pagefile_bytes", v->peak_pagefile_bytes);
-        json_key_uint(j, "private_bytes", v->private_bytes);
-        json_key_uint_if(j, "virtual_bytes", v->virtual_bytes, v->revision >= 2);
-        json_object_end(j);
-    } else {
-        json_null(j);
+    json_object(j);
+    for (size_t i = 0; i < count; i++) {
+        const struct minidump_value *value = number_of(stream, names[i]);
+        json_key_uint_if(j, names[i], value != NULL ? value->number : 0, value != NULL);
     }
+    json_object_end(j);
+}
+
+static void write_memory_counters(struct json *j, const struct minidump *d)
+{
+    static const char *const system[] = {"page_bytes", "physical_pages", "available_pages",
+                                         "committed_pages", "commit_limit_pages"};
+    static const char *const process[] = {
+        "revision",       "page_faults",         "peak_working_set_bytes", "working_set_bytes",
+        "pagefile_bytes", "peak_pagefile_bytes", "private_bytes",          "virtual_bytes"};
+    write_counters(j, d, STREAM_SYSTEM_MEMORY_INFO, "system_memory", system, COUNT_OF(system));
+    write_counters(j, d, STREAM_PROCESS_VM_COUNTERS, "vm_counters", process, COUNT_OF(process));
 }
 
 static void write_reporters(struct json *j, const struct minidump *d)
@@ -464,7 +473,7 @@ void minidump_write_json(struct json *j, const struct minidump *d)
     write_modules(j, d);
     write_memory(j, d);
     write_handles(j, d);
-    write_counters(j, d);
+    write_memory_counters(j, d);
     write_reporters(j, d);
     json_object_end(j);
 }

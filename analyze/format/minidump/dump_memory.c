@@ -34,12 +34,16 @@ void minidump_read_memory(struct minidump_reader *m, struct bytes r)
     uint32_t count = minidump_list_count(m, &r, 16, 0, "number of memory ranges");
     if (!grow_memory(m, count))
         return;
-    for (uint32_t i = 0; i < count; i++) {
-        struct minidump_memory range;
-        range.start_va = bytes_u64(&r);
-        range.place = minidump_location(m, &r, "memory range");
-        if (range.place.bytes > 0)
-            out->memory[out->memory_count++] = range;
+    const uint64_t foff = r.offset;
+    const uint8_t *rows = bytes_take(&r, (uint64_t)count * 16);
+    for (uint32_t i = 0; rows != NULL && i < count; i++) {
+        const uint8_t *row = rows + (size_t)i * 16;
+        const struct minidump_place place = {load_u32(row + 12), load_u32(row + 8)};
+        if (place.bytes > 0 && place.foff + place.bytes > out->data_bytes)
+            (void)fault_set_lasting(m->damage, ERR_TRUNCATED, foff + (uint64_t)i * 16 + 8,
+                                    "memory range", NULL);
+        else if (place.bytes > 0)
+            out->memory[out->memory_count++] = (struct minidump_memory){load_u64(row), place};
     }
     out->memory_listed += count;
 }
@@ -116,19 +120,37 @@ static uint32_t run_end(const struct minidump_memory *rows, uint32_t from, uint3
     return end;
 }
 
-/* Merges the first two runs of FROM, then the next two, into TO; returns the number of ranges after
- * the merge. */
+/* Where in a sorted run, from AT to END, the ranges begin that go after RANGE. */
+static uint32_t first_after(const struct minidump_memory *rows, uint32_t at, uint32_t end,
+                            const struct minidump_memory *range)
+{
+    uint32_t step = 1;
+    for (; step <= end - at && !goes_before(range, &rows[at + step - 1]); step *= 2)
+        at += step;
+    for (; step > 0; step /= 2)
+        if (step <= end - at && !goes_before(range, &rows[at + step - 1]))
+            at += step;
+    return at;
+}
+
+/* Merges the first two runs of FROM, then the next two, into TO; returns the number of runs after
+ * the merge. Usually many ranges of one run lie between two of the other. */
 static uint32_t merge_runs(const struct minidump_memory *from, struct minidump_memory *to,
                            uint32_t count)
 {
     uint32_t runs = 0;
-    for (uint32_t at = 0; at < count; runs++) {
-        uint32_t middle = run_end(from, at, count), end = run_end(from, middle, count);
-        uint32_t left = at, right = middle;
-        for (; at < end; at++) {
-            bool take_right =
-                left == middle || (right < end && goes_before(&from[right], &from[left]));
-            to[at] = take_right ? from[right++] : from[left++];
+    for (uint32_t end = 0; end < count; runs++) {
+        const uint32_t middle = run_end(from, end, count);
+        uint32_t at[] = {end, middle};
+        end = run_end(from, middle, count);
+        const uint32_t stop[] = {middle, end};
+        for (int side = 0; at[0] < middle || at[1] < end; side = !side) {
+            const uint32_t next = at[!side] == stop[!side]
+                                      ? stop[side]
+                                      : first_after(from, at[side], stop[side], &from[at[!side]]);
+            memcpy(to, from + at[side], (next - at[side]) * sizeof *to);
+            to += next - at[side];
+            at[side] = next;
         }
     }
     return runs;

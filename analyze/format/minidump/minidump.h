@@ -213,20 +213,6 @@ struct minidump_token {
     uint32_t bytes;
 };
 
-struct minidump_system_memory {
-    bool present;
-    uint32_t page_bytes;
-    uint64_t physical_pages, available_pages, committed_pages, commit_limit_pages;
-};
-
-struct minidump_vm_counters {
-    bool present;
-    uint16_t revision;
-    uint32_t page_faults;
-    uint64_t peak_working_set_bytes, working_set_bytes, pagefile_bytes, peak_pagefile_bytes,
-        private_bytes, virtual_bytes; /* the last one from revision 2 on */
-};
-
 struct minidump_breakpad {
     bool present;
     uint32_t validity, dump_thread_id, requesting_thread_id;
@@ -255,8 +241,6 @@ struct minidump {
     struct minidump_system system;
     struct minidump_misc misc;
     struct minidump_exception exception;
-    struct minidump_system_memory system_memory;
-    struct minidump_vm_counters vm_counters;
     struct minidump_breakpad breakpad;
     struct minidump_crashpad crashpad;
     struct minidump_module *modules;

@@ -15,8 +15,6 @@
 
 #include <string.h>
 
-#include "base/bytes.h"
-
 enum subsection {
     SUBSECTION_LINES = 0xf2,
     SUBSECTION_CHECKSUMS = 0xf4,
@@ -34,25 +32,25 @@ enum {
     LINE_NONE_STEP_INTO = 0xfeefee,
 };
 
-static uint32_t c13_soff(const struct pdb_module *module)
+static struct pdb_view c11_of(const struct pdb_module *module)
 {
-    return module->symbol_bytes + module->c11_bytes;
+    const struct pdb_view all = {module->data, module->symbol_bytes + module->c11_bytes};
+    return pdb_view_from(all, module->symbol_bytes);
 }
 
 /* The subsection at *NEXT (an offset in C13); moves *NEXT past it. */
 static bool next_subsection(const struct pdb_module *module, uint32_t *next, uint32_t *kind,
-                            const uint8_t **data, uint32_t *bytes)
+                            struct pdb_view *data)
 {
     if (*next > module->c13_bytes || module->c13_bytes - *next < 8)
         return false;
-    const uint8_t *at = module->data + c13_soff(module) + *next;
-    const uint32_t left = module->c13_bytes - *next - 8;
-    *kind = load_u32(at);
-    *bytes = load_u32(at + 4);
-    *data = at + 8;
-    if (*bytes > left)
+    const struct pdb_view rest = {module->data + module->symbol_bytes + module->c11_bytes + *next,
+                                  module->c13_bytes - *next};
+    *kind = pdb_view_u32(rest, 0);
+    *data = (struct pdb_view){rest.at + 8, pdb_view_u32(rest, 4)};
+    if (data->bytes > rest.bytes - 8)
         return false;
-    *next += 8 + *bytes;
+    *next += 8 + data->bytes;
     *next += (4 - (*next & 3)) & 3;
     return true;
 }
@@ -63,24 +61,22 @@ enum { C11_FILE_TABLE_BYTES = 12 }; /* what a file's record states about each of
 static bool c11_table(const struct pdb_module *module, uint32_t at, uint32_t number,
                       struct pdb_line_range *out)
 {
-    const uint32_t bytes = module->c11_bytes;
-    const uint8_t *c11 = module->data + module->symbol_bytes;
-    if (at > bytes || bytes - at < 4)
-        return false;
-    const uint32_t tables = load_u16(c11 + at);
+    const struct pdb_view c11 = c11_of(module), file = pdb_view_from(c11, at);
+    const uint32_t tables = pdb_view_u16(file, 0);
     const uint32_t name_at = at + 4 + C11_FILE_TABLE_BYTES * tables;
-    if (number >= tables || name_at >= bytes)
+    if (number >= tables || name_at >= c11.bytes)
         return false;
-    const uint8_t *range = c11 + at + 4 + 4 * (size_t)tables + 8 * (size_t)number;
-    const uint32_t table = load_u32(c11 + at + 4 + 4 * (size_t)number);
-    if (table > bytes || bytes - table < 4)
+    const uint32_t range_at = 4 + 4 * tables + 8 * number;
+    const struct pdb_view range = pdb_view_from(file, range_at);
+    const uint32_t first = pdb_view_u32(range, 0), last = pdb_view_u32(range, 4);
+    const uint32_t table = pdb_view_u32(file, 4 + 4 * number);
+    const struct pdb_view rest = pdb_view_from(c11, table);
+    const uint32_t rows = pdb_view_u16(rest, 2);
+    if (rest.bytes < 4 || rows > (rest.bytes - 4) / 6 || last < first)
         return false;
-    const uint32_t rows = load_u16(c11 + table + 2);
-    if (rows > (bytes - table - 4) / 6 || load_u32(range + 4) < load_u32(range))
-        return false;
-    out->start.section = load_u16(c11 + table);
-    out->start.offset = load_u32(range);
-    out->bytes = load_u32(range + 4) - load_u32(range) + 1;
+    out->start.section = pdb_view_u16(rest, 0);
+    out->start.offset = first;
+    out->bytes = last - first + 1;
     out->at = module->symbol_bytes + table;
     out->table_bytes = 4 + 6 * rows;
     out->c11 = true;
@@ -95,14 +91,11 @@ static bool c11_table(const struct pdb_module *module, uint32_t at, uint32_t num
 static bool next_c11(const struct pdb_module *module, struct pdb_line_cursor *cursor,
                      struct pdb_line_range *out)
 {
-    const uint32_t bytes = module->c11_bytes;
-    if (bytes < 4)
-        return false;
-    const uint8_t *c11 = module->data + module->symbol_bytes;
-    const uint32_t files = load_u16(c11);
-    while (cursor->c11_file < files && 8 + 4 * cursor->c11_file <= bytes &&
-           cursor->c11_count < bytes / C11_FILE_TABLE_BYTES) {
-        const uint32_t at = load_u32(c11 + 4 + 4 * (size_t)cursor->c11_file);
+    const struct pdb_view c11 = c11_of(module);
+    const uint32_t files = pdb_view_u16(c11, 0);
+    while (cursor->c11_file < files && 8 + 4 * cursor->c11_file <= c11.bytes &&
+           cursor->c11_count < c11.bytes / C11_FILE_TABLE_BYTES) {
+        const uint32_t at = pdb_view_u32(c11, 4 + 4 * cursor->c11_file);
         if (c11_table(module, at, cursor->c11_table, out)) {
             cursor->c11_table++;
             cursor->c11_count++;
@@ -117,19 +110,19 @@ static bool next_c11(const struct pdb_module *module, struct pdb_line_cursor *cu
 bool pdb_line_range_next(const struct pdb_module *module, struct pdb_line_cursor *cursor,
                          struct pdb_line_range *out)
 {
-    uint32_t kind, bytes;
-    const uint8_t *data;
+    uint32_t kind;
+    struct pdb_view data;
     if (next_c11(module, cursor, out))
         return true;
-    while (next_subsection(module, &cursor->c13, &kind, &data, &bytes)) {
-        if (kind != SUBSECTION_LINES || bytes < LINES_HEADER_BYTES)
+    while (next_subsection(module, &cursor->c13, &kind, &data)) {
+        if (kind != SUBSECTION_LINES || data.bytes < LINES_HEADER_BYTES)
             continue;
-        out->start.offset = load_u32(data);
-        out->start.section = load_u16(data + 4);
-        out->has_columns = (load_u16(data + 6) & 1) != 0;
-        out->bytes = load_u32(data + 8);
-        out->at = (uint32_t)(data - module->data) + LINES_HEADER_BYTES;
-        out->table_bytes = bytes - LINES_HEADER_BYTES;
+        out->start.offset = pdb_view_u32(data, 0);
+        out->start.section = pdb_view_u16(data, 4);
+        out->has_columns = (pdb_view_u16(data, 6) & 1) != 0;
+        out->bytes = pdb_view_u32(data, 8);
+        out->at = (uint32_t)(data.at - module->data) + LINES_HEADER_BYTES;
+        out->table_bytes = data.bytes - LINES_HEADER_BYTES;
         out->c11 = false;
         out->c11_file = PDB_NO_FILE;
         return true;
@@ -137,45 +130,48 @@ bool pdb_line_range_next(const struct pdb_module *module, struct pdb_line_cursor
     return false;
 }
 
-static bool blocks_are_whole(const uint8_t *data, uint32_t bytes)
+/* The block of rows at the start of REST; false: there is none that is whole. */
+static bool block_at(struct pdb_view rest, uint32_t row_size, struct pdb_view *block,
+                     uint32_t *rows)
 {
-    if (bytes < LINES_HEADER_BYTES)
-        return false;
-    const uint32_t row_size = ROW_BYTES + ((load_u16(data + 6) & 1) != 0 ? COLUMN_BYTES : 0);
-    uint32_t at = LINES_HEADER_BYTES;
-    while (bytes - at >= BLOCK_HEADER_BYTES) {
-        const uint32_t rows = load_u32(data + at + 4), block = load_u32(data + at + 8);
-        if (block < BLOCK_HEADER_BYTES || block > bytes - at ||
-            rows > (block - BLOCK_HEADER_BYTES) / row_size)
-            return false;
-        at += block;
-    }
-    return at == bytes;
+    *rows = pdb_view_u32(rest, 4);
+    *block = (struct pdb_view){rest.at, pdb_view_u32(rest, 8)};
+    return block->bytes >= BLOCK_HEADER_BYTES && block->bytes <= rest.bytes &&
+           *rows <= (block->bytes - BLOCK_HEADER_BYTES) / row_size;
 }
 
-static bool inlinees_are_whole(const uint8_t *data, uint32_t bytes)
+static bool blocks_are_whole(struct pdb_view data)
 {
-    if (bytes < 4)
+    if (data.bytes < LINES_HEADER_BYTES)
         return false;
-    const bool extra_files = load_u32(data) == 1;
+    const uint32_t row_size = ROW_BYTES + ((pdb_view_u16(data, 6) & 1) != 0 ? COLUMN_BYTES : 0);
+    struct pdb_view rest = pdb_view_from(data, LINES_HEADER_BYTES), block;
+    uint32_t rows;
+    while (block_at(rest, row_size, &block, &rows))
+        rest = pdb_view_from(rest, block.bytes);
+    return rest.bytes == 0;
+}
+
+static bool inlinees_are_whole(struct pdb_view data)
+{
+    const bool extra_files = pdb_view_u32(data, 0) == 1;
     uint64_t at = 4;
-    while (at + INLINEE_BYTES <= bytes) {
-        const uint8_t *row = data + at;
+    while (at + INLINEE_BYTES <= data.bytes) {
         at += INLINEE_BYTES;
         if (extra_files)
-            at += at + 4 <= bytes ? 4 + 4 * (uint64_t)load_u32(row + INLINEE_BYTES) : 4;
+            at += 4 + 4 * (uint64_t)pdb_view_u32(data, (uint32_t)at);
     }
-    return at == bytes;
+    return at == data.bytes;
 }
 
 bool pdb_lines_are_whole(const struct pdb_module *module)
 {
-    uint32_t next = 0, kind, bytes;
-    const uint8_t *data;
-    while (next_subsection(module, &next, &kind, &data, &bytes))
-        if ((kind == SUBSECTION_LINES && !blocks_are_whole(data, bytes)) ||
-            (kind == SUBSECTION_INLINEES && !inlinees_are_whole(data, bytes)) ||
-            (kind == SUBSECTION_CHECKSUMS && bytes > 0 && module->pdb->names_bytes == 0))
+    uint32_t next = 0, kind;
+    struct pdb_view data;
+    while (next_subsection(module, &next, &kind, &data))
+        if ((kind == SUBSECTION_LINES && !blocks_are_whole(data)) ||
+            (kind == SUBSECTION_INLINEES && !inlinees_are_whole(data)) ||
+            (kind == SUBSECTION_CHECKSUMS && data.bytes > 0 && module->pdb->names_bytes == 0))
             return false;
     return next >= module->c13_bytes;
 }
@@ -183,12 +179,12 @@ bool pdb_lines_are_whole(const struct pdb_module *module)
 static void c11_rows(const struct pdb_module *module, const struct pdb_line_range *range,
                      pdb_line_fn *each, void *context)
 {
-    const uint8_t *table = module->data + range->at;
-    const uint32_t rows = load_u16(table + 2);
+    const struct pdb_view table = {module->data + range->at, range->table_bytes};
+    const uint32_t rows = pdb_view_u16(table, 2);
     for (uint32_t i = 0; i < rows; i++) {
-        const struct pdb_line_row row = {load_u32(table + 4 + 4 * (size_t)i),
-                                         load_u16(table + 4 + 4 * (size_t)rows + 2 * (size_t)i),
-                                         range->c11_file, range->at};
+        const struct pdb_line_row row = {pdb_view_u32(table, 4 + 4 * i),
+                                         pdb_view_u16(table, 4 + 4 * rows + 2 * i), range->c11_file,
+                                         range->at};
         each(context, &row);
     }
 }
@@ -200,30 +196,24 @@ void pdb_line_rows(const struct pdb_module *module, const struct pdb_line_range 
         c11_rows(module, range, each, context);
         return;
     }
-    const uint8_t *at = module->data + range->at;
-    uint32_t left = range->table_bytes;
+    struct pdb_view rest = {module->data + range->at, range->table_bytes}, block;
     const uint32_t row_size = ROW_BYTES + (range->has_columns ? COLUMN_BYTES : 0);
-    while (left >= BLOCK_HEADER_BYTES) {
-        const uint32_t rows = load_u32(at + 4), bytes = load_u32(at + 8);
-        if (bytes < BLOCK_HEADER_BYTES || bytes > left ||
-            rows > (bytes - BLOCK_HEADER_BYTES) / row_size)
-            return;
-        const struct pdb_file file = pdb_checksum_file(subsections, load_u32(at));
+    uint32_t rows;
+    for (; block_at(rest, row_size, &block, &rows); rest = pdb_view_from(rest, block.bytes)) {
+        const struct pdb_file file = pdb_checksum_file(subsections, pdb_view_u32(block, 0));
         struct pdb_line_row row;
         for (uint32_t i = 0; i < rows; i++) {
-            const uint8_t *p = at + BLOCK_HEADER_BYTES + (size_t)i * ROW_BYTES;
-            row.offset = range->start.offset + load_u32(p);
-            row.line = load_u32(p + 4) & 0xffffff;
+            const uint32_t at = BLOCK_HEADER_BYTES + i * ROW_BYTES;
+            row.offset = range->start.offset + pdb_view_u32(block, at);
+            row.line = pdb_view_u32(block, at + 4) & 0xffffff;
             row.file = file;
-            row.block = (uint32_t)(at - module->data);
+            row.block = (uint32_t)(block.at - module->data);
             if (row.line == LINE_NONE_STEP_OVER || row.line == LINE_NONE_STEP_INTO) {
                 row.line = 0;
                 row.file = PDB_NO_FILE;
             }
             each(context, &row);
         }
-        at += bytes;
-        left -= bytes;
     }
 }
 
@@ -232,66 +222,57 @@ const char *pdb_file_name(const struct pdb_module *module, struct pdb_file file,
 {
     if (!file.in_module)
         return pdb_name(module->pdb, file.at, copies);
-    const uint32_t end = module->symbol_bytes + module->c11_bytes;
-    if (file.at >= end)
+    const struct pdb_view all = {module->data, module->symbol_bytes + module->c11_bytes};
+    const struct pdb_view text = pdb_view_from(all, file.at);
+    if (text.bytes == 0)
         return "";
-    const uint8_t *text = module->data + file.at;
-    const uint32_t left = end - file.at;
-    const bool ends = module->symbol_bytes >= 4 && load_u32(module->data) >= SIGNATURE_C13;
-    const uint8_t *nul = ends ? memchr(text, 0, left) : NULL;
+    const bool ends = module->symbol_bytes >= 4 && pdb_view_u32(all, 0) >= SIGNATURE_C13;
+    const uint8_t *nul = ends ? memchr(text.at, 0, text.bytes) : NULL;
     const char *name = NULL;
     if (nul != NULL)
-        return (const char *)text;
-    if (!ends && text[0] < left)
-        name = arena_text(copies, (const char *)text + 1, text[0]);
+        return (const char *)text.at;
+    if (!ends && text.at[0] < text.bytes)
+        name = arena_text(copies, (const char *)text.at + 1, text.at[0]);
     return name != NULL ? name : "";
 }
 
 void pdb_subsections_find(const struct pdb_module *module, struct pdb_subsections *out)
 {
-    uint32_t next = 0, kind, bytes;
-    const uint8_t *data;
+    uint32_t next = 0, kind;
+    struct pdb_view data;
     memset(out, 0, sizeof *out);
-    while (next_subsection(module, &next, &kind, &data, &bytes)) {
+    while (next_subsection(module, &next, &kind, &data))
         if (kind == SUBSECTION_CHECKSUMS) {
             out->checksums = data;
-            out->checksum_bytes = bytes;
             return;
         }
-    }
 }
 
 struct pdb_file pdb_checksum_file(const struct pdb_subsections *subsections, uint32_t offset)
 {
     struct pdb_file out = PDB_NO_FILE;
-    if (offset < subsections->checksum_bytes && subsections->checksum_bytes - offset >= 6)
-        out.at = load_u32(subsections->checksums + offset);
+    if (pdb_view_from(subsections->checksums, offset).bytes >= 6)
+        out.at = pdb_view_u32(subsections->checksums, offset);
     return out;
 }
 
 bool pdb_inlinee_next(const struct pdb_module *module, struct pdb_inlinee_cursor *cursor,
                       struct pdb_inlinee *out)
 {
-    while (cursor->left < 12) {
-        uint32_t kind, bytes;
-        if (!next_subsection(module, &cursor->next, &kind, &cursor->at, &bytes))
+    while (cursor->rest.bytes < INLINEE_BYTES) {
+        struct pdb_view data;
+        uint32_t kind;
+        if (!next_subsection(module, &cursor->next, &kind, &data))
             return false;
-        cursor->left = 0;
-        if (kind != SUBSECTION_INLINEES || bytes < 4)
-            continue;
-        cursor->extra_files = load_u32(cursor->at) == 1;
-        cursor->at += 4;
-        cursor->left = bytes - 4;
+        cursor->extra_files = pdb_view_u32(data, 0) == 1;
+        cursor->rest = pdb_view_from(data, kind == SUBSECTION_INLINEES ? 4 : data.bytes);
     }
-    out->id = load_u32(cursor->at);
-    out->file = load_u32(cursor->at + 4);
-    out->line = load_u32(cursor->at + 8);
-    uint64_t size = 12;
-    if (cursor->extra_files && cursor->left >= 16)
-        size += 4 + 4 * (uint64_t)load_u32(cursor->at + 12);
-    if (size > cursor->left)
-        size = cursor->left;
-    cursor->at += size;
-    cursor->left -= (uint32_t)size;
+    out->id = pdb_view_u32(cursor->rest, 0);
+    out->file = pdb_view_u32(cursor->rest, 4);
+    out->line = pdb_view_u32(cursor->rest, 8);
+    uint64_t size = INLINEE_BYTES;
+    if (cursor->extra_files)
+        size += 4 + 4 * (uint64_t)pdb_view_u32(cursor->rest, INLINEE_BYTES);
+    cursor->rest = pdb_view_from(cursor->rest, size);
     return true;
 }

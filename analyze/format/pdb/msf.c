@@ -77,16 +77,11 @@ const uint8_t *msf_at(const struct msf_stream *stream, uint32_t soff, uint32_t *
         return NULL;
     const uint32_t shift = msf->block_shift, mask = msf->block_bytes - 1;
     const uint32_t want = stream->bytes - soff;
-    const uint32_t first = soff >> shift, last = (stream->bytes - 1) >> shift;
-    const uint32_t block = load_u32(stream->list + 4 * (size_t)first);
+    const uint32_t block = load_u32(stream->list + 4 * (size_t)(soff >> shift));
     const uint64_t foff = ((uint64_t)block << shift) + (soff & mask);
     if (block >= msf->block_count || foff >= msf->bytes)
         return NULL;
-    uint32_t at = first; /* a few blocks hold any string */
-    while (at < last && at - first < 16 &&
-           load_u32(stream->list + 4 * ((size_t)at + 1)) == block + (at + 1 - first))
-        at++;
-    uint64_t there = ((uint64_t)(at - first + 1) << shift) - (soff & mask);
+    uint64_t there = msf->block_bytes - (soff & mask);
     if (there > msf->bytes - foff)
         there = msf->bytes - foff;
     *left = there < want ? (uint32_t)there : want;
@@ -156,7 +151,7 @@ const char *msf_string(const struct msf_stream *stream, uint32_t soff, struct ar
     if (memchr(at, 0, left) != NULL)
         return (const char *)at;
     uint32_t bytes = left;
-    for (;;) { /* it crosses a gap between blocks: find its end there */
+    for (;;) { /* it goes on in another block: find its end there */
         const uint8_t *more = msf_at(stream, soff + bytes, &left);
         if (more == NULL)
             return "";

@@ -66,8 +66,8 @@ const uint8_t *msf_view(const struct msf_stream *stream, uint32_t soff, uint32_t
 /* Copies BYTES (a small record) to TO; false when msf_view() would return NULL. */
 bool msf_copy(const struct msf_stream *stream, uint32_t soff, uint32_t bytes, void *to);
 
-/* Where the byte at SOFF lies in the file and how many follow it there, up to the stream's
- * end and the first gap; NULL past the end. */
+/* Where the byte at SOFF lies in the file and how many of its block are the stream's from there on;
+ * NULL past the end. */
 const uint8_t *msf_at(const struct msf_stream *stream, uint32_t soff, uint32_t *left);
 
 /* The NUL-terminated string at SOFF, in place or copied; "" when it does not end. */

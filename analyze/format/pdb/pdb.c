@@ -231,8 +231,17 @@ static struct pdb_table read_table(struct pdb *pdb, uint16_t stream_index, uint3
     return out;
 }
 
-/* The debug header is a list of stream numbers. */
-static void open_debug_streams(struct pdb *pdb, uint32_t soff, uint32_t bytes)
+/* Of a stream that holds no row, as some linkers leave it, nothing is lost. */
+static bool is_lost(const struct pdb *pdb, struct pdb_table table, uint16_t stream_index)
+{
+    return stream_index != UINT16_MAX && table.at == NULL &&
+           msf_stream(&pdb->msf, stream_index).bytes != 0;
+}
+
+/* The debug header is a list of stream numbers. Without the OMAP that it states, every name would
+ * be wrong; with one table of the two, what is listed is elsewhere than what is looked up. */
+static enum status open_debug_streams(struct pdb *pdb, uint32_t soff, uint32_t bytes,
+                                      struct fault *fault)
 {
     uint16_t streams[DEBUG_STREAMS];
     for (uint32_t i = 0; i < DEBUG_STREAMS; i++) {
@@ -252,6 +261,12 @@ static void open_debug_streams(struct pdb *pdb, uint32_t soff, uint32_t bytes)
         pdb->sections = pdb->sections_final;
         pdb->section_count = pdb->section_final_count;
     }
+    if (is_lost(pdb, pdb->omap_to_source, streams[DEBUG_OMAP_TO_SOURCE]) ||
+        is_lost(pdb, pdb->omap_from_source, streams[DEBUG_OMAP_FROM_SOURCE]))
+        return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "PDB OMAP table");
+    return (pdb->omap_to_source.at == NULL) == (pdb->omap_from_source.at == NULL)
+               ? ERR_NONE
+               : fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "PDB with one OMAP table of two");
 }
 
 /*     OFFSET SIZE  stream of publics
@@ -320,7 +335,8 @@ enum status pdb_open_lists(struct pdb *pdb, struct fault *fault)
     if (open_modules(pdb, modules, fault) != ERR_NONE)
         return fault->code;
     open_contributions(pdb, DBI_HEADER_BYTES + modules, contributions);
-    open_debug_streams(pdb, (uint32_t)debug, debug_bytes);
+    if (open_debug_streams(pdb, (uint32_t)debug, debug_bytes, fault) != ERR_NONE)
+        return fault->code;
     open_publics(pdb, load_u16(head + 16));
     if (pdb->contribution_count == 0)
         pdb_make_contributions(pdb);

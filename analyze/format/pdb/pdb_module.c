@@ -7,6 +7,11 @@
 #include "base/bytes.h"
 #include "base/limits.h"
 
+enum {
+    RECORD_BYTES_LEAST = 4, /* of a symbol: its length and its kind */
+    AHEAD_BYTES_MOST = 4 << 10,
+};
+
 /*     OFFSET SIZE  module record in the DBI stream
  *          4   28  its first contribution
  *         34    2  stream, 0xffff: none
@@ -78,20 +83,48 @@ uint32_t pdb_symbol_next(const struct pdb_module *module, const struct pdb_symbo
                : symbol->end_soff;
 }
 
-bool pdb_symbols_are_whole(const struct pdb_module *module)
+/* Announces what is inside a scope that ends after SOON, up to which that was done before. The end
+ * of a scope is read before the rest of it and is in no cache: to wait for it takes a twentieth of
+ * 200,000 answers of a PDB of 392 MB. Returns the new SOON. */
+static uint32_t read_ahead(const struct pdb_module *module, const struct pdb_symbol *symbol,
+                           uint32_t soon)
+{
+    const uint32_t stated = load_u32(symbol->data + 4);
+    if (stated <= soon || stated <= symbol->end_soff || stated >= module->symbol_bytes)
+        return soon;
+    const uint32_t bytes = stated - symbol->end_soff;
+    will_read(symbol->data, bytes < AHEAD_BYTES_MOST ? bytes : AHEAD_BYTES_MOST);
+    return stated;
+}
+
+bool pdb_symbols_are_whole(const struct pdb_module *module, struct pdb_marks *marks)
 {
     struct pdb_symbol symbol, end;
-    uint32_t soff = 4;
+    uint32_t soff = 4, count = 0, soon = 0;
+    if (marks != NULL)
+        marks->count = 0;
     if (module->is_unreadable)
         return false;
+    const bool notes = marks != NULL && ARRAY_ROOM(marks->at, marks->room,
+                                                   module->symbol_bytes / RECORD_BYTES_LEAST + 1);
     for (; pdb_symbol_at(module, soff, &symbol);
          soff = pdb_symbol_after_locals(module, symbol.end_soff)) {
+        if (notes)
+            marks->at[count++] = soff;
         if (!pdb_symbol_opens(symbol.kind) || symbol.bytes < 8)
             continue;
+        soon = read_ahead(module, &symbol, soon);
         if (!closing(module, &symbol, &end))
             return false;
     }
-    return soff >= module->symbol_bytes || module->symbol_bytes < 4;
+    if (soff < module->symbol_bytes && module->symbol_bytes >= 4)
+        return false;
+    if (notes) {
+        marks->at[count] = UINT32_MAX;
+        marks->count = count;
+        marks->module = module->index;
+    }
+    return true;
 }
 
 /* Where a kind keeps its fields, counted from the end of the kind; all start with parent, end. Of a

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bytes.h"
 #include "base/limits.h"
 #include "format/pdb/types.h"
 
@@ -27,6 +26,10 @@ enum leaf {
     LF_FUNC_ID = 0x1601,
     LF_MFUNC_ID = 0x1602,
     LF_STRING_ID = 0x1605,
+    LF_CLASS2 = 0x1608,
+    LF_STRUCTURE2 = 0x1609,
+    LF_UNION2 = 0x160a,
+    LF_INTERFACE2 = 0x160b,
 };
 
 enum {
@@ -39,9 +42,9 @@ enum {
 /* Bytes of a numeric leaf: small numbers are stored as they are, others have a kind. */
 static uint32_t numeric_bytes(const struct pdb_type *type, uint32_t at)
 {
-    if (at + 2 > type->bytes)
-        return type->bytes;
-    switch (load_u16(type->data + at)) {
+    if (at + 2 > type->data.bytes)
+        return type->data.bytes;
+    switch (pdb_view_u16(type->data, at)) {
     case 0x8000:
         return 3;
     case 0x8001:
@@ -58,47 +61,47 @@ static uint32_t numeric_bytes(const struct pdb_type *type, uint32_t at)
     }
 }
 
-/* The name of a class, union or enum; its length, or 0. */
+/* The name of a class, union or enum; its length, or 0. It follows the size, in the newest kinds
+ * the count of members and the size. No public header has those kinds; tools that read the PDBs of
+ * Windows' kernel (Visual Studio 2019 16.8 and newer) agree on them. */
 static uint32_t name_of(const struct pdb_type *type, const char **name)
 {
-    uint32_t at;
-    bool pascal = false;
+    uint32_t at, numbers = type->kind >= LF_CLASS2 ? 2 : 1;
+    const bool pascal = type->kind < LF_ARRAY;
     switch (type->kind) {
     case LF_CLASS_ST:
     case LF_STRUCTURE_ST:
-        pascal = true;
-        at = 16 + numeric_bytes(type, 16);
-        break;
     case LF_CLASS:
     case LF_STRUCTURE:
     case LF_INTERFACE:
-        at = 16 + numeric_bytes(type, 16);
+    case LF_CLASS2:
+    case LF_STRUCTURE2:
+    case LF_INTERFACE2:
+        at = 16;
         break;
     case LF_UNION_ST:
-        pascal = true;
-        at = 8 + numeric_bytes(type, 8);
-        break;
     case LF_UNION:
-        at = 8 + numeric_bytes(type, 8);
+    case LF_UNION2:
+        at = 8;
         break;
     case LF_ENUM_ST:
-        pascal = true;
-        at = 12;
-        break;
     case LF_ENUM:
         at = 12;
+        numbers = 0;
         break;
     default:
         return 0;
     }
-    if (at >= type->bytes)
+    for (; numbers > 0; numbers--)
+        at += numeric_bytes(type, at);
+    if (at >= type->data.bytes)
         return 0;
-    *name = (const char *)type->data + at;
+    *name = (const char *)type->data.at + at;
     if (pascal) {
         *name += 1;
-        return type->data[at] < type->bytes - at ? type->data[at] : 0;
+        return type->data.at[at] < type->data.bytes - at ? type->data.at[at] : 0;
     }
-    const void *nul = memchr(*name, 0, type->bytes - at);
+    const void *nul = memchr(*name, 0, type->data.bytes - at);
     return nul != NULL ? (uint32_t)((const char *)nul - *name) : 0;
 }
 
@@ -236,19 +239,20 @@ static void put_arguments(struct type_writer *w, uint32_t list, uint32_t depth)
 {
     struct pdb_type args;
     put_string(w, "(");
-    if (!pdb_type(w->types, list, w->scratch, &args) || args.kind != LF_ARGLIST || args.bytes < 4) {
+    if (!pdb_type(w->types, list, w->scratch, &args) || args.kind != LF_ARGLIST ||
+        args.data.bytes < 4) {
         w->failed = true;
         return;
     }
-    const uint32_t count = load_u32(args.data);
-    if (count > (args.bytes - 4) / 4) {
+    const uint32_t count = pdb_view_u32(args.data, 0);
+    if (count > (args.data.bytes - 4) / 4) {
         w->failed = true;
         return;
     }
     if (count == 0)
         put_string(w, "void");
     for (uint32_t i = 0; i < count && !w->failed; i++) {
-        const uint32_t index = load_u32(args.data + 4 + 4 * (size_t)i);
+        const uint32_t index = pdb_view_u32(args.data, 4 + 4 * i);
         if (i != 0)
             put_string(w, ",");
         if (index == 0)
@@ -264,22 +268,22 @@ static bool this_is_const(struct type_writer *w, uint32_t index)
 {
     struct pdb_type pointer, modifier;
     return pdb_type(w->types, index, w->scratch, &pointer) && pointer.kind == LF_POINTER &&
-           pointer.bytes >= 8 &&
-           pdb_type(w->types, load_u32(pointer.data), w->scratch, &modifier) &&
-           modifier.kind == LF_MODIFIER && modifier.bytes >= 6 &&
-           (load_u16(modifier.data + 4) & MODIFIER_CONST) != 0;
+           pointer.data.bytes >= 8 &&
+           pdb_type(w->types, pdb_view_u32(pointer.data, 0), w->scratch, &modifier) &&
+           modifier.kind == LF_MODIFIER && modifier.data.bytes >= 6 &&
+           (pdb_view_u16(modifier.data, 4) & MODIFIER_CONST) != 0;
 }
 
 static bool put_parameters(struct type_writer *w, const struct pdb_type *function, uint32_t depth)
 {
-    if (function->kind == LF_PROCEDURE && function->bytes >= 12) {
-        put_arguments(w, load_u32(function->data + 8), depth);
+    if (function->kind == LF_PROCEDURE && function->data.bytes >= 12) {
+        put_arguments(w, pdb_view_u32(function->data, 8), depth);
         return true;
     }
-    if (function->kind != LF_MFUNCTION || function->bytes < 20)
+    if (function->kind != LF_MFUNCTION || function->data.bytes < 20)
         return false;
-    put_arguments(w, load_u32(function->data + 16), depth);
-    if (this_is_const(w, load_u32(function->data + 8)))
+    put_arguments(w, pdb_view_u32(function->data, 16), depth);
+    if (this_is_const(w, pdb_view_u32(function->data, 8)))
         put_string(w, " const");
     return true;
 }
@@ -287,25 +291,26 @@ static bool put_parameters(struct type_writer *w, const struct pdb_type *functio
 static void put_pointer(struct type_writer *w, const struct pdb_type *pointer, uint32_t depth)
 {
     static const char *const marks[] = {"*", "&", "*", "*", "&&"};
-    if (pointer->bytes < 8) {
+    if (pointer->data.bytes < 8) {
         w->failed = true;
         return;
     }
-    const uint32_t target = load_u32(pointer->data), attributes = load_u32(pointer->data + 4);
+    const uint32_t target = pdb_view_u32(pointer->data, 0),
+                   attributes = pdb_view_u32(pointer->data, 4);
     const uint32_t mode = attributes >> 5 & 7;
     const char *mark = mode < 5 ? marks[mode] : "*";
-    const bool member = (mode == 2 || mode == 3) && pointer->bytes >= 12;
+    const bool member = (mode == 2 || mode == 3) && pointer->data.bytes >= 12;
     struct pdb_type function;
     const bool to_function = pdb_type(w->types, target, w->scratch, &function) &&
                              (function.kind == LF_PROCEDURE || function.kind == LF_MFUNCTION) &&
-                             function.bytes >= 4;
-    put_type(w, to_function ? load_u32(function.data) : target, depth + 1);
+                             function.data.bytes >= 4;
+    put_type(w, to_function ? pdb_view_u32(function.data, 0) : target, depth + 1);
     if (!to_function && !member) {
         put_mark(w, mark);
     } else {
         put_string(w, to_function ? " (" : " ");
         if (member) {
-            put_type(w, load_u32(pointer->data + 8), depth + 1);
+            put_type(w, pdb_view_u32(pointer->data, 8), depth + 1);
             put_string(w, "::");
         }
         put_string(w, mark);
@@ -325,8 +330,8 @@ static void put_pointer(struct type_writer *w, const struct pdb_type *pointer, u
 
 static void put_modifier(struct type_writer *w, const struct pdb_type *type, uint32_t depth)
 {
-    const uint16_t flags = load_u16(type->data + 4);
-    put_type(w, load_u32(type->data), depth + 1);
+    const uint16_t flags = pdb_view_u16(type->data, 4);
+    put_type(w, pdb_view_u32(type->data, 0), depth + 1);
     if ((flags & MODIFIER_CONST) != 0)
         put_word(w, " const");
     if ((flags & MODIFIER_VOLATILE) != 0)
@@ -372,13 +377,13 @@ static void put_type(struct type_writer *w, uint32_t index, uint32_t depth)
         put(w, name, name_bytes);
     } else if (type.kind == LF_POINTER) {
         put_pointer(w, &type, depth);
-    } else if (type.kind == LF_MODIFIER && type.bytes >= 6) {
+    } else if (type.kind == LF_MODIFIER && type.data.bytes >= 6) {
         put_modifier(w, &type, depth);
-    } else if ((type.kind == LF_ARRAY || type.kind == LF_ARRAY_ST) && type.bytes >= 4) {
-        put_type(w, load_u32(type.data), depth + 1);
+    } else if ((type.kind == LF_ARRAY || type.kind == LF_ARRAY_ST) && type.data.bytes >= 4) {
+        put_type(w, pdb_view_u32(type.data, 0), depth + 1);
         put_qualifier(w, "[]");
-    } else if ((type.kind == LF_PROCEDURE || type.kind == LF_MFUNCTION) && type.bytes >= 4) {
-        put_type(w, load_u32(type.data), depth + 1);
+    } else if ((type.kind == LF_PROCEDURE || type.kind == LF_MFUNCTION) && type.data.bytes >= 4) {
+        put_type(w, pdb_view_u32(type.data, 0), depth + 1);
         (void)put_parameters(w, &type, depth + 1);
         w->inside = 0;
     } else {
@@ -402,9 +407,9 @@ size_t pdb_type_parameters(const struct pdb_types *types, uint32_t function_type
 
 static const char *string_at(const struct pdb_type *type, uint32_t at)
 {
-    if (at >= type->bytes || memchr(type->data + at, 0, type->bytes - at) == NULL)
+    if (at >= type->data.bytes || memchr(type->data.at + at, 0, type->data.bytes - at) == NULL)
         return "";
-    return (const char *)type->data + at;
+    return (const char *)type->data.at + at;
 }
 
 bool pdb_id_function(const struct pdb_types *ids, const struct pdb_types *types, uint32_t id,
@@ -412,10 +417,10 @@ bool pdb_id_function(const struct pdb_types *ids, const struct pdb_types *types,
 {
     struct pdb_type record, scope;
     out->scope = "";
-    if (!pdb_type(ids, id, copies, &record) || record.bytes < 8)
+    if (!pdb_type(ids, id, copies, &record) || record.data.bytes < 8)
         return false;
-    const uint32_t scope_index = load_u32(record.data);
-    out->function_type = load_u32(record.data + 4);
+    const uint32_t scope_index = pdb_view_u32(record.data, 0);
+    out->function_type = pdb_view_u32(record.data, 4);
     out->name = string_at(&record, 8);
     if (record.kind == LF_FUNC_ID) {
         if (scope_index != 0 && pdb_type(ids, scope_index, copies, &scope) &&
@@ -426,5 +431,6 @@ bool pdb_id_function(const struct pdb_types *ids, const struct pdb_types *types,
     if (record.kind != LF_MFUNC_ID)
         return false;
     out->scope = pdb_type_name(types, scope_index, copies);
-    return true;
+    /* Without its class, the name would be that of another function. */
+    return out->scope[0] != '\0';
 }

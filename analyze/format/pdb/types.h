@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "format/pdb/pdb.h"
+#include "format/pdb/view.h"
 
 struct pdb_types {
     struct msf_stream stream;
@@ -37,8 +38,7 @@ void pdb_types_note(struct pdb_types *types, struct arena *keep);
 
 struct pdb_type {
     uint16_t kind;
-    const uint8_t *data; /* after the kind */
-    uint32_t bytes;
+    struct pdb_view data; /* after the kind */
 };
 
 /* A record by its index.  COPIES: see msf_view. */

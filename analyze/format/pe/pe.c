@@ -34,7 +34,7 @@ enum cpu pe_cpu(uint32_t machine)
 }
 
 enum { COFF_EXTERNAL = 2, COFF_STATIC = 3, COFF_FUNCTION = 0x20 };
-enum { SECTION_BYTES = 40, COFF_SYMBOL_BYTES = 18, DEBUG_ENTRY_BYTES = 28, DEBUG_CODEVIEW = 2 };
+enum { SECTION_BYTES = 40, COFF_SYMBOL_BYTES = 18, DEBUG_ENTRY_BYTES = 28, DEBUG_ENTRIES_MAX = 64 };
 
 static void pe_read_optional(struct bytes *r, struct pe *out)
 {
@@ -215,24 +215,49 @@ static bool read_codeview(const uint8_t *p, size_t left, struct pe_codeview *out
     return false;
 }
 
-bool pe_codeview(const struct pe *pe, struct pe_codeview *out)
+bool pe_debug_entry(const struct pe *pe, uint32_t index, struct pe_debug_entry *out)
 {
     const struct pe_directory dir = pe->directories[PE_DIR_DEBUG];
-    for (uint32_t i = 0; i < dir.bytes / DEBUG_ENTRY_BYTES; i++) {
-        const uint8_t *entry = pe_at(pe, dir.rva + i * DEBUG_ENTRY_BYTES, DEBUG_ENTRY_BYTES);
-        if (entry == NULL)
-            return false;
-        if (load_u32(entry + 12) != DEBUG_CODEVIEW)
+    const uint8_t *entry = index < DEBUG_ENTRIES_MAX && index < dir.bytes / DEBUG_ENTRY_BYTES
+                               ? pe_at(pe, dir.rva + index * DEBUG_ENTRY_BYTES, DEBUG_ENTRY_BYTES)
+                               : NULL;
+    if (entry == NULL)
+        return false;
+    const uint32_t foff = load_u32(entry + 24);
+    *out = (struct pe_debug_entry){.timestamp = load_u32(entry + 4),
+                                   .minor_version = load_u16(entry + 10),
+                                   .type = load_u32(entry + 12),
+                                   .rva = load_u32(entry + 20)};
+    const uint32_t bytes = load_u32(entry + 16);
+    if (foff != 0 && foff < pe->bytes && bytes <= pe->bytes - foff)
+        out->data = (struct object_bytes){pe->data + foff, bytes};
+    else
+        out->data = (struct object_bytes){pe_at(pe, out->rva, bytes), bytes};
+    return true;
+}
+
+/* The first or the last record that names a PDB. */
+static bool find_codeview(const struct pe *pe, bool first, struct pe_codeview *out)
+{
+    struct pe_debug_entry entry;
+    struct pe_codeview one;
+    bool found = false;
+    for (uint32_t i = 0; (!found || !first) && pe_debug_entry(pe, i, &entry); i++) {
+        if (entry.type != PE_DEBUG_CODEVIEW || entry.data.data == NULL)
             continue;
-        const uint32_t bytes = load_u32(entry + 16), foff = load_u32(entry + 24);
-        if (foff != 0 && foff < pe->bytes && bytes <= pe->bytes - foff &&
-            read_codeview(pe->data + foff, bytes, out))
-            return true;
-        const uint8_t *mapped = pe_at(pe, load_u32(entry + 20), bytes);
-        if (mapped != NULL && read_codeview(mapped, bytes, out))
-            return true;
+        const uint8_t *mapped = pe_at(pe, entry.rva, (uint32_t)entry.data.bytes);
+        if (!read_codeview(entry.data.data, entry.data.bytes, &one) &&
+            (mapped == NULL || !read_codeview(mapped, entry.data.bytes, &one)))
+            continue;
+        *out = one;
+        found = true;
     }
-    return false;
+    return found;
+}
+
+bool pe_codeview(const struct pe *pe, struct pe_codeview *out)
+{
+    return find_codeview(pe, false, out);
 }
 
 static int compare_symbols(const void *a, const void *b)
@@ -371,16 +396,26 @@ enum status pe_coff_functions(const struct pe *pe, struct arena *keep, struct pe
     return ERR_NONE;
 }
 
-void pe_debug_id(const struct pe *pe, char out[DEBUG_ID_BYTES])
+static void spell_debug_id(const struct pe *pe, bool first, char out[DEBUG_ID_BYTES])
 {
     struct pe_codeview codeview;
     out[0] = '\0';
-    if (!pe_codeview(pe, &codeview))
+    if (!find_codeview(pe, first, &codeview))
         return;
     if (codeview.nb10)
         (void)snprintf(out, DEBUG_ID_BYTES, "%08X%x", codeview.signature, codeview.age);
     else
         module_debug_id(codeview.guid, codeview.age, out);
+}
+
+void pe_debug_id(const struct pe *pe, char out[DEBUG_ID_BYTES])
+{
+    spell_debug_id(pe, false, out);
+}
+
+void pe_first_debug_id(const struct pe *pe, char out[DEBUG_ID_BYTES])
+{
+    spell_debug_id(pe, true, out);
 }
 
 void pe_code_id(const struct pe *pe, char out[CODE_ID_BYTES])

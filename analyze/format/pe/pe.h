@@ -83,6 +83,18 @@ const uint8_t *pe_at(const struct pe *pe, uint32_t rva, uint32_t bytes);
  * none. */
 const uint8_t *pe_tail(const struct pe *pe, uint32_t rva, uint32_t *bytes);
 
+enum pe_debug_type { PE_DEBUG_CODEVIEW = 2, PE_DEBUG_EMBEDDED_PDB = 17 };
+
+struct pe_debug_entry {
+    uint32_t type, timestamp;
+    uint16_t minor_version;
+    uint32_t rva;             /* of the data in the loaded image; 0: it is not mapped */
+    struct object_bytes data; /* borrowed; its data is NULL when it lies outside the file */
+};
+
+/* Entry INDEX of the debug directory; false: there is none, or it is one of more than 64. */
+bool pe_debug_entry(const struct pe *pe, uint32_t index, struct pe_debug_entry *out);
+
 /* The PDB's identity in the debug directory. */
 struct pe_codeview {
     uint8_t guid[16];   /* as in the file; zero for NB10          */
@@ -92,11 +104,15 @@ struct pe_codeview {
     const char *pdb_path; /* borrowed */
 };
 
-/* False when the image names no PDB. */
+/* Of several records the last that can be read, as debuggers use it: native images of .NET name
+ * "app.ni.pdb" first and the PDB of their compiler last. False when the image names no PDB.
+ * Source: https://github.com/dotnet/symreader-converter/pull/104. */
 bool pe_codeview(const struct pe *pe, struct pe_codeview *out);
 
 /* debug_id and code_id as model/module.h spells them; "" when unknown. */
 void pe_debug_id(const struct pe *pe, char out[DEBUG_ID_BYTES]);
+/* The same of the first record, which writers of dumps may state instead. */
+void pe_first_debug_id(const struct pe *pe, char out[DEBUG_ID_BYTES]);
 void pe_code_id(const struct pe *pe, char out[CODE_ID_BYTES]);
 
 struct pe_symbol {

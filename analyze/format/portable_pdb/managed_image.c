@@ -1,10 +1,8 @@
 /* The parts of a managed image; see managed_image.h.
  *
- *   CLR HEADER                 DEBUG DIRECTORY, 28 bytes an entry
- *   metadata: rva        8     timestamp            4
- *   metadata: bytes     12     type                12
- *                              bytes of data       16
- *                              foff of data        24 */
+ *   CLR HEADER
+ *   metadata: rva        8
+ *   metadata: bytes     12 */
 #include "format/portable_pdb/managed_image.h"
 
 #include <string.h>
@@ -13,10 +11,7 @@
 
 enum {
     CLR_HEADER_BYTES = 16,
-    ENTRY_BYTES = 28,
-    ENTRIES_MAX = 64,
-    DEBUG_CODEVIEW = 2,
-    DEBUG_EMBEDDED = 17,
+    PORTABLE_VERSION = 0x504d, /* "MP": minor version of the entry of a portable PDB */
     RSDS = 0x53445352,
     MPDB = 0x4244504D,
 };
@@ -52,47 +47,40 @@ bool managed_mvid(const struct pe *pe, char out[MVID_BYTES])
     return guid != NULL;
 }
 
-/* The data of the first entry of TYPE; false: there is none. */
-static bool find_entry(const struct pe *pe, uint32_t type, uint32_t *stamp,
-                       struct object_bytes *data)
-{
-    const struct pe_directory directory = pe->directories[PE_DIR_DEBUG];
-    uint32_t count = directory.bytes / ENTRY_BYTES;
-    if (count > ENTRIES_MAX)
-        count = ENTRIES_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint8_t *entry = pe_at(pe, directory.rva + i * ENTRY_BYTES, ENTRY_BYTES);
-        if (entry == NULL || load_u32(entry + 12) != type)
-            continue;
-        const uint32_t bytes = load_u32(entry + 16), foff = load_u32(entry + 24);
-        if (foff > pe->bytes || bytes > pe->bytes - foff)
-            return false;
-        *stamp = load_u32(entry + 4);
-        *data = (struct object_bytes){pe->data + foff, bytes};
-        return true;
-    }
-    return false;
-}
-
+/* Native images also name a PDB of their own, first; see pe_codeview(). */
 bool managed_pdb_id(const struct pe *pe, uint8_t out[PPDB_ID_BYTES])
 {
-    struct object_bytes data;
-    uint32_t stamp;
-    if (!find_entry(pe, DEBUG_CODEVIEW, &stamp, &data) || data.bytes < 20 ||
-        load_u32(data.data) != RSDS)
-        return false;
-    memcpy(out, data.data + 4, 16);
-    for (unsigned i = 0; i < 4; i++)
-        out[16 + i] = (uint8_t)(stamp >> (8 * i));
-    return true;
+    struct pe_debug_entry entry;
+    bool found = false, portable = false;
+    for (uint32_t i = 0; !portable && pe_debug_entry(pe, i, &entry); i++) {
+        if (entry.type != PE_DEBUG_CODEVIEW || entry.data.data == NULL || entry.data.bytes < 20 ||
+            load_u32(entry.data.data) != RSDS)
+            continue;
+        found = true;
+        portable = entry.minor_version == PORTABLE_VERSION;
+        memcpy(out, entry.data.data + 4, 16);
+        for (unsigned b = 0; b < 4; b++)
+            out[16 + b] = (uint8_t)(entry.timestamp >> (8 * b));
+    }
+    return found;
+}
+
+static bool find_embedded(const struct pe *pe, struct object_bytes *data)
+{
+    struct pe_debug_entry entry;
+    for (uint32_t i = 0; pe_debug_entry(pe, i, &entry); i++) {
+        *data = entry.data;
+        if (entry.type == PE_DEBUG_EMBEDDED_PDB && data->data != NULL)
+            return true;
+    }
+    return false;
 }
 
 enum status managed_embedded_pdb(const struct pe *pe, struct arena *keep, struct object_bytes *out,
                                  struct fault *fault)
 {
     struct object_bytes data;
-    uint32_t stamp;
-    if (!find_entry(pe, DEBUG_EMBEDDED, &stamp, &data))
+    if (!find_embedded(pe, &data))
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "embedded portable PDB");
     if (data.bytes < 8 || load_u32(data.data) != MPDB)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "embedded portable PDB");
