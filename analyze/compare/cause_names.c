@@ -114,8 +114,6 @@ static const char *file_asked(const struct module *module, struct arena *keep)
                         module->debug_id[0] != '\0' ? module->debug_id : "(unknown identity)");
 }
 
-/* The truth's function has no place here: without symbols for the module of its code, no engine can
- * have it. */
 /* An engine with the same symbols names the truth's function here. */
 static bool is_named_by_same(const struct difference *d)
 {

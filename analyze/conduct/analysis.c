@@ -7,6 +7,7 @@
 #include "base/process.h"
 #include "code/evidence.h"
 #include "compare/compare.h"
+#include "conduct/dump_faults.h"
 #include "conduct/measure.h"
 #include "conduct/record_check.h"
 #include "engine/engines.h"
@@ -231,13 +232,10 @@ static const char *read_output(const struct crash_case *crash, struct arena *kee
 {
     const bool is_needed = crash != NULL && (crash->expect.output != NULL ||
                                              crash->got.exit_code == CASE_EXIT_LACKS_FILE);
-    char *text = NULL;
     size_t bytes = 0;
     struct fault ignored = FAULT_INIT;
-    const char *path = is_needed ? case_path(crash, ROLE_STDOUT, keep) : NULL;
-    return path != NULL &&
-                   file_read(path, OUTPUT_BYTES_MAX, keep, &text, &bytes, &ignored) == ERR_NONE
-               ? text
+    return is_needed && case_file(crash, ROLE_STDOUT) != NULL
+               ? case_text(crash, ROLE_STDOUT, OUTPUT_BYTES_MAX, keep, &bytes, &ignored)
                : NULL;
 }
 
@@ -262,12 +260,8 @@ enum status analysis_judge(const struct analysis *analysis, const struct crash_c
     return compare_case(&in, keep, &out->result, fault);
 }
 
-static void describe(const struct crash_case *crash, struct arena *keep, struct run_case *out)
+static void describe(const struct crash_case *crash, struct run_case *out)
 {
-    char *seal = NULL;
-    size_t bytes = 0;
-    struct fault ignored = FAULT_INIT;
-
     memset(out, 0, sizeof *out);
     out->scenario = crash->scenario;
     out->variant = crash->variant;
@@ -281,9 +275,7 @@ static void describe(const struct crash_case *crash, struct arena *keep, struct 
     out->expected_exit_code = crash->expect.exit_code;
     out->got_exit_code = crash->got.exit_code;
     out->wall_ms = crash->got.wall_ms;
-    if (crash->folder != NULL && file_read(path_join(keep, crash->folder, "seal"), 256, keep, &seal,
-                                           &bytes, &ignored) == ERR_NONE)
-        out->case_sha256 = arena_text(keep, seal, strcspn(seal, "\r\n"));
+    out->case_sha256 = crash->seal;
 }
 
 static const struct stack *dump_stack_of(const struct run_case *c, uint32_t thread_id)
@@ -329,9 +321,12 @@ static enum status judge_opened(const struct analysis *analysis, const struct op
     warm_up(&in);
     if (analysis_ask(&in, engines, engine_count, keep, out, fault) != ERR_NONE ||
         add_return_slots(c, keep, out, fault) != ERR_NONE ||
-        (in.symbols != NULL && measure(&in, keep, out, fault) != ERR_NONE))
+        (in.symbols != NULL && measure(&in, keep, out, fault) != ERR_NONE) ||
+        analysis_judge(analysis, c->crash, stated, keep, out, fault) != ERR_NONE ||
+        (analysis->dump_faults != NULL &&
+         dump_faults_add(c, keep, analysis->dump_faults, fault) != ERR_NONE))
         return fault->code;
-    return analysis_judge(analysis, c->crash, stated, keep, out, fault);
+    return analysis_keep_files(analysis, c->crash, keep, out, fault);
 }
 
 enum status analysis_case(const struct analysis *analysis, const struct crash_case *crash,
@@ -343,16 +338,14 @@ enum status analysis_case(const struct analysis *analysis, const struct crash_ca
 
     if (truth == NULL)
         return fault_no_memory(fault, "truth");
-    describe(crash, keep, out);
-    if (stated == NULL && case_file(crash, ROLE_TRUTH) != NULL) {
-        if (truth_read(crash, keep, truth, fault) != ERR_NONE)
-            return fault->code;
-        stated = truth;
-    }
+    describe(crash, out);
     if (opened_case_open(crash, analysis->symbols, keep, &c, fault) != ERR_NONE)
         return fault->code;
-    (void)judge_opened(analysis, &c, stated, keep, out, fault);
+    if (stated == NULL && case_file(crash, ROLE_TRUTH) != NULL &&
+        truth_read(crash, keep, truth, fault) == ERR_NONE)
+        stated = truth;
+    if (fault->code == ERR_NONE)
+        (void)judge_opened(analysis, &c, stated, keep, out, fault);
     opened_case_close(&c);
-    return fault->code == ERR_NONE ? analysis_keep_files(analysis, crash, keep, out, fault)
-                                   : fault->code;
+    return fault->code;
 }

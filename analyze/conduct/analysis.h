@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "model/run.h"
 
+struct dump_faults;
 struct engine;
 struct engine_input;
 struct judge_pool;
@@ -15,10 +16,11 @@ struct analysis {
     struct symbol_store *symbols; /* borrowed */
     const char *const *launcher;  /* see engine_input */
     const char *judge_folder;
-    struct judge_pool *judges; /* see engine_input */
-    const struct truth *truth; /* replaces the case's own; NULL: it is used */
-    uint32_t levels_ignored;   /* see compare_input */
-    const char *source_root;   /* where sources are; NULL: where the case says, else here */
+    struct judge_pool *judges;       /* see engine_input */
+    const struct truth *truth;       /* replaces the case's own; NULL: it is used */
+    uint32_t levels_ignored;         /* see compare_input */
+    const char *source_root;         /* where sources are; NULL: where the case says, else here */
+    struct dump_faults *dump_faults; /* gets those of the dumps; NULL: they are not looked for */
 };
 
 /* Runs the engines over CRASH, compares their stacks with its truth and with each other, and fills

@@ -33,23 +33,15 @@ static void add_data(struct gathering *g, enum artifact_role role, const char *n
     text_sha256(data, bytes, a->sha256);
 }
 
-static void add_file(struct gathering *g, enum artifact_role role, const char *name,
-                     const char *path, size_t max_bytes)
-{
-    struct fault absent = FAULT_INIT; /* a source may be missing */
-    char *data = NULL;
-    size_t bytes = 0;
-    if (name != NULL && path != NULL &&
-        file_read(path, max_bytes, g->keep, &data, &bytes, &absent) == ERR_NONE)
-        add_data(g, role, name, data, bytes);
-}
-
 static void add_sealed(struct gathering *g, const struct crash_case *crash, enum case_role role)
 {
     const struct case_file *file = case_file(crash, role);
-    if (file != NULL)
-        add_file(g, artifact_role_parse(case_role_name(role)), file->path,
-                 case_path(crash, role, g->keep), SEALED_MAX_BYTES);
+    struct fault absent = FAULT_INIT;
+    size_t bytes = 0;
+    const char *text =
+        file != NULL ? case_text(crash, role, SEALED_MAX_BYTES, g->keep, &bytes, &absent) : NULL;
+    if (text != NULL)
+        add_data(g, artifact_role_parse(case_role_name(role)), file->path, text, bytes);
 }
 
 /* NAME with '/' for '\\' and without ROOT in front of it; NULL when that is no plain relative
@@ -86,8 +78,15 @@ static bool is_kept(const struct gathering *g, enum artifact_role role, const ch
 static void add_source(struct gathering *g, const char *file)
 {
     const char *name = file != NULL ? source_name(file, g->root, g->keep) : NULL;
-    if (name != NULL && !is_kept(g, ARTIFACT_SOURCE, name))
-        add_file(g, ARTIFACT_SOURCE, name, path_join(g->keep, g->root, name), SOURCE_MAX_BYTES);
+    const char *path = name != NULL && !is_kept(g, ARTIFACT_SOURCE, name)
+                           ? path_join(g->keep, g->root, name)
+                           : NULL;
+    struct fault absent = FAULT_INIT; /* a source may be missing */
+    char *data = NULL;
+    size_t bytes = 0;
+    if (path != NULL &&
+        file_read(path, SOURCE_MAX_BYTES, g->keep, &data, &bytes, &absent) == ERR_NONE)
+        add_data(g, ARTIFACT_SOURCE, name, data, bytes);
 }
 
 /* What the module's PDB says of the frame's source: the text that was built, and its address. Any
@@ -156,9 +155,8 @@ enum status analysis_keep_files(const struct analysis *analysis, const struct cr
     out->artifacts = ARENA_ARRAY(keep, FILES_MAX + 1, struct case_artifact);
     if (out->artifacts == NULL)
         return fault_no_memory(fault, "files of a case");
-    if (crash->folder != NULL)
-        add_file(&g, ARTIFACT_CASE, "case.json", path_join(keep, crash->folder, "case.json"),
-                 SEALED_MAX_BYTES);
+    if (crash->json != NULL && crash->json_bytes <= SEALED_MAX_BYTES)
+        add_data(&g, ARTIFACT_CASE, "case.json", crash->json, crash->json_bytes);
     add_sealed(&g, crash, ROLE_TRUTH);
     add_sealed(&g, crash, ROLE_RECORD);
     add_sources_of_pdbs(&g);

@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "engine/dump.h"
+#include "engine/opened.h"
 #include "format/minidump/lint.h"
-
-enum { ROWS_MAX = 64 };
 
 static bool is_of(const struct dump_fault_row *row, const struct minidump_complaint *complaint)
 {
@@ -22,7 +20,7 @@ static void add(struct dump_faults *out, const struct minidump_complaint *compla
     uint32_t i = 0;
     while (i < out->count && !is_of(&out->rows[i], complaint))
         i++;
-    if (i == ROWS_MAX)
+    if (i == DUMP_FAULT_ROWS_MAX)
         return;
     struct dump_fault_row *row = &out->rows[i];
     if (i == out->count) {
@@ -40,45 +38,49 @@ static void add(struct dump_faults *out, const struct minidump_complaint *compla
     }
 }
 
-static enum status examine(const char *path, struct arena *keep, struct dump_faults *out,
-                           struct fault *fault)
+static enum status examine(const struct dump_session *session, const char *path, struct arena *keep,
+                           struct dump_faults *out, struct fault *fault)
 {
     struct minidump_complaints found;
+    struct arena scratch;
+
+    arena_init(&scratch, 0);
+    if (minidump_lint(dump_minidump(session), &scratch, &found, fault) == ERR_NONE) {
+        out->dump_count++;
+        for (uint32_t i = 0; i < found.count; i++)
+            add(out, &found.rows[i], path, keep);
+    }
+    arena_free(&scratch);
+    return fault->code;
+}
+
+static enum status examine_tuned(const struct opened_case *c, struct arena *keep,
+                                 struct dump_faults *out, struct fault *fault)
+{
+    const struct opened_file *tuned = &c->files[OPENED_TUNED];
     struct dump_session *session;
     struct fault unreadable = FAULT_INIT;
     struct arena scratch;
 
     arena_init(&scratch, 0);
-    enum status status = dump_open(path, NULL, &scratch, &session, &unreadable);
-    if (status == ERR_NONE) {
-        status = minidump_lint(dump_minidump(session), &scratch, &found, fault);
-        out->dump_count++;
-        for (uint32_t i = 0; status == ERR_NONE && i < found.count; i++)
-            add(out, &found.rows[i], path, keep);
+    const struct file_map *map =
+        tuned->path != NULL ? case_map(c->crash, tuned->file, &unreadable) : NULL;
+    if (map != NULL &&
+        dump_open_map(map, tuned->path, NULL, &scratch, &session, &unreadable) == ERR_NONE) {
+        (void)examine(session, tuned->path, keep, out, fault);
         dump_close(session);
-    } else if (status == ERR_MEMORY) {
+    } else if (unreadable.code == ERR_MEMORY) {
         *fault = unreadable;
-    } else {
-        status = ERR_NONE;
     }
     arena_free(&scratch);
-    return status;
+    return fault->code;
 }
 
-enum status dump_faults_find(const struct crash_case *cases, uint32_t case_count,
-                             struct arena *keep, struct dump_faults *out, struct fault *fault)
+enum status dump_faults_add(const struct opened_case *c, struct arena *keep,
+                            struct dump_faults *out, struct fault *fault)
 {
-    enum status status = ERR_NONE;
-
-    *out = (struct dump_faults){.rows = ARENA_ARRAY(keep, ROWS_MAX, struct dump_fault_row)};
-    if (out->rows == NULL)
-        return fault_no_memory(fault, "faults of dumps");
-    for (uint32_t i = 0; i < case_count && status == ERR_NONE; i++) {
-        const char *const paths[] = {case_path(&cases[i], ROLE_DUMP, keep),
-                                     case_tuned_dump(&cases[i], keep)};
-        for (size_t k = 0; k < 2 && status == ERR_NONE; k++)
-            if (paths[k] != NULL)
-                status = examine(paths[k], keep, out, fault);
-    }
-    return status;
+    if (c->dump != NULL &&
+        examine(c->dump, c->files[OPENED_DUMP].path, keep, out, fault) != ERR_NONE)
+        return fault->code;
+    return examine_tuned(c, keep, out, fault);
 }

@@ -5,7 +5,8 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
-#include "model/case.h"
+
+struct opened_case; /* engine/opened.h */
 
 struct dump_fault_row {
     const char *rule, *stream;    /* as in format/minidump/lint.h; stream may be NULL */
@@ -16,14 +17,17 @@ struct dump_fault_row {
     uint32_t dump_count, counted; /* dumps that have it; the number of the last one   */
 };
 
+enum { DUMP_FAULT_ROWS_MAX = 64 };
+
 struct dump_faults {
-    struct dump_fault_row *rows; /* by rule and stream, in the order of their first appearance */
-    uint32_t count, dump_count;  /* dumps that were examined */
+    struct dump_fault_row rows[DUMP_FAULT_ROWS_MAX]; /* by rule and stream, in the order of their
+                                                      * first appearance */
+    uint32_t count, dump_count;                      /* dumps that were examined */
 };
 
-/* Examines the plain and the cheapest dump of each case. A dump that cannot be read is left out:
- * its case says so. Fails: ERR_MEMORY. */
-enum status dump_faults_find(const struct crash_case *cases, uint32_t case_count,
-                             struct arena *keep, struct dump_faults *out, struct fault *fault);
+/* Adds those of the plain and of the cheapest dump of a case. A dump that cannot be read is left
+ * out: its case says so. Fails: ERR_MEMORY. */
+enum status dump_faults_add(const struct opened_case *c, struct arena *keep,
+                            struct dump_faults *out, struct fault *fault);
 
 #endif

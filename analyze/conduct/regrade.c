@@ -68,12 +68,14 @@ static enum status read_crashes(struct session *s, struct crash_case **out)
         struct fault fault = FAULT_INIT;
         if (!is_chosen(s, c) || !is_on_disk(c))
             continue;
-        if (case_read(c->folder, s->keep, &crashes[i], &fault) != ERR_NONE ||
-            case_verify(&crashes[i], &fault) != ERR_NONE) {
-            if (s->request->damaged != NULL)
-                s->request->damaged(s->request->context, &fault);
-            memset(&crashes[i], 0, sizeof crashes[i]);
-        }
+        const bool whole = case_read(c->folder, s->keep, &crashes[i], &fault) == ERR_NONE &&
+                           case_verify(&crashes[i], &fault) == ERR_NONE;
+        case_close(&crashes[i]);
+        if (whole)
+            continue;
+        if (s->request->damaged != NULL)
+            s->request->damaged(s->request->context, &fault);
+        memset(&crashes[i], 0, sizeof crashes[i]);
     }
     *out = crashes;
     return ERR_NONE;

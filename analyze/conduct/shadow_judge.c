@@ -83,11 +83,15 @@ static enum status fill_case(const struct report *report, const char *folder, st
     return ERR_NONE;
 }
 
-/* The first line of an engine's reason, without what differs from report to report. */
-static const char *short_reason(const char *why, struct arena *keep)
+/* The first line of an engine's reason, without what differs from report to report: the FOLDER of
+ * the case. */
+static const char *short_reason(const char *why, const char *folder, struct arena *keep)
 {
-    size_t bytes = strcspn(text_or_empty(why), "\r\n");
-    return arena_text(keep, text_or_empty(why), bytes < CAUSE_BYTES_MAX ? bytes : CAUSE_BYTES_MAX);
+    const size_t length = strlen(folder);
+    if (strncmp(why, folder, length) == 0 && why[length] == '/')
+        why += length + 1;
+    const size_t bytes = strcspn(why, "\r\n");
+    return arena_text(keep, why, bytes < CAUSE_BYTES_MAX ? bytes : CAUSE_BYTES_MAX);
 }
 
 /* The most severe difference of ENGINE: findings are in order of severity. */
@@ -110,8 +114,8 @@ static bool has_answer(const struct engine_claim *claim)
                                         claim->stacks[0].state == STACK_SKIPPED));
 }
 
-static void fill_engine(const struct run_case *judged, uint32_t claim, struct arena *keep,
-                        struct shadow_engine *out)
+static void fill_engine(const struct run_case *judged, uint32_t claim, const char *folder,
+                        struct arena *keep, struct shadow_engine *out)
 {
     const struct engine_claim *c = &judged->claims[claim];
     const struct case_result *result = &judged->result;
@@ -126,7 +130,7 @@ static void fill_engine(const struct run_case *judged, uint32_t claim, struct ar
         const char *why =
             c->why == NULL && c->stack_count > 0 ? stack_stop_text(&c->stacks[0]) : c->why;
         out->result = SHADOW_FAILED;
-        out->cause = short_reason(why != NULL ? why : "no stack", keep);
+        out->cause = short_reason(why != NULL ? why : "no stack", folder, keep);
     } else if (!is_reference && finding != NULL) {
         out->result = SHADOW_DIFFERS;
         out->cause = cause_name(finding->cause);
@@ -230,7 +234,7 @@ static enum status judge_case(const struct shadow_judging *judging, const struct
     for (uint32_t i = 0; i < judged->claim_count; i++)
         if (has_answer(&judged->claims[i])) {
             struct shadow_engine *engine = &out->engines[out->count++];
-            fill_engine(judged, i, keep, engine);
+            fill_engine(judged, i, crash->folder, keep, engine);
             if (is_other && engine->against != NULL && engine->result != SHADOW_FAILED) {
                 engine->result = SHADOW_DIFFERS;
                 engine->cause = "another crash";

@@ -192,7 +192,9 @@ static enum status run_plain(const struct engine *self, const struct engine_inpu
     const struct opened_file *file = &in->opened->files[OPENED_DUMP];
     struct dump_session *session;
     *out = (struct engine_result){0};
-    if (dump_open_map(&file->map, file->path, in->symbols, keep, &session, fault) != ERR_NONE)
+    const struct file_map *map = case_map(in->opened->crash, file->file, fault);
+    if (map == NULL ||
+        dump_open_map(map, file->path, in->symbols, keep, &session, fault) != ERR_NONE)
         return fault->code;
     dump_ignore_code_map(session);
     (void)run_session(self, session, in, keep, out, fault);

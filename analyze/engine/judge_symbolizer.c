@@ -21,7 +21,7 @@ static bool concerns(const struct engine_input *in, const char **why)
 static bool stack_of_record(const struct record *record, struct stack *out)
 {
     const struct record_stack *found =
-        record_stack_find(record, RECORD_WALKER_RTL, record->suspect_id, 0);
+        record_stack_find(record, RECORD_WALKER_RTL, record->suspect_id);
     if (found == NULL || found->frame_count == 0)
         return false;
     *out = (struct stack){.thread_id = found->thread_id,

@@ -2,7 +2,6 @@
 #ifndef ENGINE_OPENED_H
 #define ENGINE_OPENED_H
 
-#include "base/files.h"
 #include "engine/dump.h"
 #include "format/record/record.h"
 #include "model/case.h"
@@ -12,8 +11,8 @@ struct symbol_store; /* symbol/symbol_store.h */
 enum opened_role { OPENED_RECORD, OPENED_DUMP, OPENED_TUNED, OPENED_ROLES };
 
 struct opened_file {
-    const char *path;        /* NULL: the case has none */
-    struct file_map map;     /* data NULL: it is not open; `fault` says why it cannot be */
+    const struct case_file *file; /* NULL: the case has none */
+    const char *path;
     struct fault fault;      /* of opening and of reading */
     uint64_t ns, peak_bytes; /* what both cost; 0 for OPENED_TUNED, which no engine reads */
 };
@@ -30,6 +29,7 @@ struct opened_case {
  * dump_open(). KEEP and CRASH must outlive OUT, and so must SYMBOLS. Fails: ERR_MEMORY. */
 enum status opened_case_open(const struct crash_case *crash, struct symbol_store *symbols,
                              struct arena *keep, struct opened_case *out, struct fault *fault);
+/* Closes the case as well. */
 void opened_case_close(struct opened_case *c);
 
 /* Only names the files, for what opens them itself: see conduct/measure.h. There is nothing to

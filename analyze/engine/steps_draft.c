@@ -14,14 +14,17 @@ static void write_registers(struct json *j, const struct registers *regs)
     json_object_end(j);
 }
 
-/* Runs of words that were read. */
+/* Runs of words that were read: none is below the stack pointer, and most of a stack is. */
 static void write_stack(struct json *j, const struct steps_session *s)
 {
     const struct steps *steps = &s->steps;
-    const uint64_t words = (steps->stack_high_va - steps->stack_low_va) / STEPS_WORD_BYTES;
+    const uint64_t sp = steps->step.regs.sp, low = steps->stack_low_va;
+    const uint64_t words = (steps->stack_high_va - low) / STEPS_WORD_BYTES;
     static const char digits[] = "0123456789abcdef";
     json_key_array(j, "stack");
-    for (uint64_t word = 0, end; word < words; word = end + 1) {
+    uint64_t end;
+    for (uint64_t word = sp > low ? (sp - low) / STEPS_WORD_BYTES : 0; word < words;
+         word = end + 1) {
         for (end = word; end < words && (s->stack_read[end / 8] >> end % 8 & 1) != 0;)
             end++;
         const size_t bytes = (size_t)(end - word) * STEPS_WORD_BYTES;
@@ -34,7 +37,7 @@ static void write_stack(struct json *j, const struct steps_session *s)
         if (bytes == 0)
             continue;
         json_object(j);
-        json_key_hex(j, "at", steps->stack_low_va + word * STEPS_WORD_BYTES);
+        json_key_hex(j, "at", low + word * STEPS_WORD_BYTES);
         json_key_string(j, "bytes", text);
         json_object_end(j);
     }

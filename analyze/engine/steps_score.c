@@ -43,7 +43,8 @@ static struct steps_image *image_of(struct steps_session *s, const struct module
 void steps_note_stack(struct steps_session *s, uint64_t va, size_t bytes)
 {
     const struct steps *steps = &s->steps;
-    if (s->stack_read == NULL || va < steps->step.regs.sp || va >= steps->stack_high_va)
+    if (s->stack_read == NULL || va < steps->step.regs.sp || va < steps->stack_low_va ||
+        va >= steps->stack_high_va)
         return;
     const uint64_t from = (va - steps->stack_low_va) / STEPS_WORD_BYTES;
     const uint64_t last = (va + bytes - 1 - steps->stack_low_va) / STEPS_WORD_BYTES;

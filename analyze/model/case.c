@@ -214,19 +214,19 @@ static enum status read_document(const cJSON *root, struct arena *keep, struct c
 }
 
 /* The seal is checked over exactly the bytes that are parsed. */
-static enum status check_seal(const char *folder, const char *text, size_t bytes,
-                              struct arena *keep, struct fault *fault)
+static enum status check_seal(struct crash_case *c, struct arena *keep, struct fault *fault)
 {
     char sha256[SHA256_DIGITS + 1];
     char *seal = NULL;
     size_t seal_bytes = 0;
-    const char *path = path_join(keep, folder, "seal");
+    const char *path = path_join(keep, c->folder, "seal");
 
     if (path == NULL)
         return fault_no_memory(fault, "case");
     if (file_read(path, SEAL_MAX_BYTES, keep, &seal, &seal_bytes, fault) != ERR_NONE)
         return fault->code;
-    text_sha256(text, bytes, sha256);
+    text_sha256(c->json, c->json_bytes, sha256);
+    c->seal = arena_string(keep, sha256);
     if (seal_bytes < SHA256_DIGITS || strncmp(seal, sha256, SHA256_DIGITS) != 0 ||
         strspn(seal + SHA256_DIGITS, "\r\n") != seal_bytes - SHA256_DIGITS) {
         fault_set_hint(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "seal of the case",
@@ -257,7 +257,6 @@ enum status case_read(const char *folder, struct arena *keep, struct crash_case 
                       struct fault *fault)
 {
     char *text = NULL;
-    size_t bytes = 0;
     cJSON *root = NULL;
     const char *path = path_join(keep, folder, "case.json");
 
@@ -265,43 +264,71 @@ enum status case_read(const char *folder, struct arena *keep, struct crash_case 
     out->folder = arena_string(keep, folder);
     if (path == NULL || out->folder == NULL)
         return fault_no_memory(fault, "case");
-    if (file_read(path, CASE_JSON_MAX_BYTES, keep, &text, &bytes, fault) != ERR_NONE ||
-        check_seal(folder, text, bytes, keep, fault) != ERR_NONE)
+    if (file_read(path, CASE_JSON_MAX_BYTES, keep, &text, &out->json_bytes, fault) != ERR_NONE)
         return fault->code;
-    if (json_parse(text, bytes, &root, fault) == ERR_NONE)
+    out->json = text;
+    if (check_seal(out, keep, fault) != ERR_NONE)
+        return fault->code;
+    if (json_parse(text, out->json_bytes, &root, fault) == ERR_NONE)
         (void)read_document(root, keep, out, fault);
     fault_set_path(fault, path);
     cJSON_Delete(root);
     return fault->code != ERR_NONE ? fault->code : check_sizes(out, keep, fault);
 }
 
-/* Hashes FILE, a file of the case in FOLDER, and sets *bytes to its size. */
-static enum status hash_file(const char *folder, const struct case_file *file, uint64_t *bytes,
-                             char sha256[SHA256_DIGITS + 1], struct fault *fault)
+const struct file_map *case_map(const struct crash_case *c, const struct case_file *file,
+                                struct fault *fault)
 {
+    struct case_file *own = &c->files[file - c->files];
     struct arena scratch;
-    struct file_map map;
 
+    if (own->map.data != NULL)
+        return &own->map;
     arena_init(&scratch, 0);
-    const char *path = path_join(&scratch, folder, file->path);
-    if (path == NULL) {
+    const uint64_t start_ns = clock_ns();
+    const char *path = path_join(&scratch, c->folder, file->path);
+    if (path == NULL)
         fault_no_memory(fault, "case");
-    } else if (file_map(path, &map, fault) == ERR_NONE) {
-        *bytes = map.bytes;
-        text_sha256(map.data, map.bytes, sha256);
-        file_unmap(&map);
-    }
+    else if (file_map(path, &own->map, fault) == ERR_NONE)
+        own->map_ns = clock_ns() - start_ns;
     arena_free(&scratch);
-    return fault->code;
+    return own->map.data != NULL ? &own->map : NULL;
 }
 
+void case_close(const struct crash_case *c)
+{
+    for (uint32_t i = 0; i < c->file_count; i++)
+        file_unmap(&c->files[i].map);
+}
+
+char *case_text(const struct crash_case *c, enum case_role role, size_t most, struct arena *keep,
+                size_t *bytes, struct fault *fault)
+{
+    const struct file_map *map = case_map(c, case_file(c, role), fault);
+    if (map == NULL)
+        return NULL;
+    if (map->bytes > most) {
+        fault_set(fault, ERR_LIMIT, most, "file larger than expected here");
+        return NULL;
+    }
+    char *text = arena_text(keep, (const char *)map->data, map->bytes);
+    *bytes = map->bytes;
+    if (text == NULL)
+        fault_no_memory(fault, "case");
+    return text;
+}
+
+/* The memory of what is hashed is given back, so that whatever reads it next costs what it costs
+ * without this. */
 enum status case_verify(const struct crash_case *c, struct fault *fault)
 {
     for (uint32_t i = 0; i < c->file_count; i++) {
         char sha256[SHA256_DIGITS + 1];
-        uint64_t bytes = 0;
-        if (hash_file(c->folder, &c->files[i], &bytes, sha256, fault) != ERR_NONE)
+        const struct file_map *map = case_map(c, &c->files[i], fault);
+        if (map == NULL)
             return fault->code;
+        text_sha256(map->data, map->bytes, sha256);
+        file_release(map, 0, map->bytes);
         if (strcmp(sha256, c->files[i].sha256) != 0) {
             fault_set_hint(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "SHA-256 of a sealed file",
                            "the file was changed after it was sealed; collect the case again");
@@ -400,6 +427,21 @@ static void write_case(struct json *j, const struct crash_case *c)
     json_newline(j);
 }
 
+/* Sets the size and the hash of FILE, a file of the case in FOLDER. */
+static enum status hash_file(const char *folder, struct case_file *file, struct fault *fault)
+{
+    struct arena scratch;
+
+    arena_init(&scratch, 0);
+    const char *path = path_join(&scratch, folder, file->path);
+    if (path == NULL)
+        fault_no_memory(fault, "case");
+    else if (file_sha256(path, file->sha256, fault) == ERR_NONE)
+        file->bytes = path_bytes(path);
+    arena_free(&scratch);
+    return fault->code;
+}
+
 /* Writes NAME in FOLDER. */
 static enum status write_into(const char *folder, const char *name, const void *data, size_t bytes,
                               struct fault *fault)
@@ -426,7 +468,7 @@ enum status case_seal(const char *folder, struct crash_case *c, struct fault *fa
         struct case_file *file = &c->files[i];
         if (!path_is_inside(file->path))
             return fault_set(fault, ERR_USAGE, FAULT_NO_OFFSET, "path of a file to seal");
-        if (hash_file(folder, file, &file->bytes, file->sha256, fault) != ERR_NONE)
+        if (hash_file(folder, file, fault) != ERR_NONE)
             return fault->code;
     }
     json_to_text(&j, true);
@@ -450,11 +492,11 @@ const struct case_file *case_file(const struct crash_case *c, enum case_role rol
     return NULL;
 }
 
-char *case_tuned_dump(const struct crash_case *c, struct arena *keep)
+const struct case_file *case_tuned_dump(const struct crash_case *c)
 {
     for (uint32_t i = 0; i < c->file_count; i++)
         if (c->files[i].role == ROLE_OTHER && strcmp(c->files[i].path, "dump-tuned.dmp") == 0)
-            return path_join(keep, c->folder, c->files[i].path);
+            return &c->files[i];
     return NULL;
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "base/files.h"
 #include "model/cpu.h"
 #include "model/hook.h"
 #include "model/stop.h"
@@ -62,6 +63,8 @@ struct case_file {
     const char *path; /* relative to the case's folder, '/' separated */
     uint64_t bytes;
     char sha256[65];
+    struct file_map map; /* of case_map(); data NULL: it is not open */
+    uint64_t map_ns;     /* what opening it took */
 };
 
 struct named_version {
@@ -103,6 +106,9 @@ struct crash_case {
     uint32_t tool_count;
     struct case_file *files;
     uint32_t file_count;
+    const char *json; /* case.json, as it was sealed; NULL: it was not read */
+    size_t json_bytes;
+    const char *seal; /* its SHA-256; NULL as above */
 };
 
 /* The truth: logical frames, innermost first. */
@@ -134,7 +140,18 @@ struct truth {
 enum status case_read(const char *folder, struct arena *keep, struct crash_case *out,
                       struct fault *fault);
 
-/* Hashes every file.  Fails: ERR_MISMATCH names the file. */
+/* The bytes of FILE, one of C's. It is opened at the first question and stays so until
+ * case_close(). NULL: FAULT says why, as file_map() does. */
+const struct file_map *case_map(const struct crash_case *c, const struct case_file *file,
+                                struct fault *fault);
+void case_close(const struct crash_case *c);
+
+/* A copy of the file of ROLE, which is there, with a NUL that *bytes does not count. NULL: FAULT
+ * says why, as case_map() does; ERR_LIMIT: it has more than MOST bytes. */
+char *case_text(const struct crash_case *c, enum case_role role, size_t most, struct arena *keep,
+                size_t *bytes, struct fault *fault);
+
+/* Hashes every file; leaves them open.  Fails: ERR_MISMATCH names the file. */
 enum status case_verify(const struct crash_case *c, struct fault *fault);
 
 /* Fills bytes and sha256 of every file, writes case.json and seal into FOLDER. */
@@ -147,8 +164,8 @@ char *case_path(const struct crash_case *c, enum case_role role, struct arena *k
 /* A capture states which subjects it feeds; if it states none, it feeds all. */
 bool case_declares(const struct crash_case *c, const char *engine);
 
-/* The full path of the dump in its cheapest form, in KEEP; NULL: the case has none. */
-char *case_tuned_dump(const struct crash_case *c, struct arena *keep);
+/* The dump in its cheapest form; NULL: the case has none. */
+const struct case_file *case_tuned_dump(const struct crash_case *c);
 
 /* Fails like case_read; ERR_ABSENT when the case states no truth (imported dumps). */
 enum status truth_read(const struct crash_case *c, struct arena *keep, struct truth *out,

@@ -48,7 +48,7 @@ enum diff_group {
 
 /* What is read of the cases that are compared. */
 enum diff_detail {
-    DIFF_VERDICTS, /* which cases fail: name, kind, verdict and signature */
+    DIFF_VERDICTS, /* which cases fail: name, kind, verdict, signature, reason */
     DIFF_STACKS,   /* also what each case has: truth, and stacks of engines under test */
     DIFF_TIMES,    /* everything that a diff_case holds, and times        */
 };

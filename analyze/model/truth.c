@@ -104,16 +104,17 @@ static enum status read_document(const cJSON *root, struct arena *keep, struct t
 enum status truth_read(const struct crash_case *c, struct arena *keep, struct truth *out,
                        struct fault *fault)
 {
-    char *text = NULL;
     size_t bytes = 0;
     cJSON *root = NULL;
     const char *path = case_path(c, ROLE_TRUTH, keep);
 
     memset(out, 0, sizeof *out);
-    if (path == NULL)
+    if (case_file(c, ROLE_TRUTH) == NULL)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "truth of the case");
-    if (file_read(path, TRUTH_JSON_MAX_BYTES, keep, &text, &bytes, fault) == ERR_NONE &&
-        json_parse(text, bytes, &root, fault) == ERR_NONE)
+    if (path == NULL)
+        return fault_no_memory(fault, "truth");
+    const char *text = case_text(c, ROLE_TRUTH, TRUTH_JSON_MAX_BYTES, keep, &bytes, fault);
+    if (text != NULL && json_parse(text, bytes, &root, fault) == ERR_NONE)
         (void)read_document(root, keep, out, fault);
     fault_set_path(fault, path);
     cJSON_Delete(root);

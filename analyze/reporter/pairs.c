@@ -83,7 +83,8 @@ static void list_files(struct listing *l, const char *folder, const char *below,
 
 ARRAY_ORDER_TEXT(by_name, struct pair, name)
 
-/* Makes one pair of a dump and a stack of the same name. */
+/* Makes one pair of a dump and a stack of the same name. Dumps were added first, and sorting keeps
+ * the order of equal names. */
 static enum status join(struct pairs *out, struct fault *fault)
 {
     uint32_t count = 0;
@@ -103,8 +104,6 @@ static enum status join(struct pairs *out, struct fault *fault)
             fault_set_path(fault, next->name);
             return fault->code;
         }
-        if (next->dump != NULL)
-            last->dump = next->dump;
         if (next->stack != NULL)
             last->stack = next->stack;
         if (next->given != NULL)

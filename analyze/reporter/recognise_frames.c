@@ -8,13 +8,12 @@
 
 enum { HANDLER_FRAMES_MAX = 24, THREADS_MAX = 4096 };
 
-/* COUNT frames of the given stack from GIVEN on are those of the true one from TRUTH on. */
-static bool runs_equal(const struct recognition *in, uint32_t given, uint32_t truth, uint32_t count)
+/* COUNT frames of the given stack from GIVEN on are the first ones of the true one; both have as
+ * many. */
+static bool begins_as_truth(const struct recognition *in, uint32_t given, uint32_t count)
 {
-    if (given + count > in->given.count || truth + count > in->truth.count)
-        return false;
     for (uint32_t i = 0; i < count; i++)
-        if (!place_same(in, &in->given.at[given + i], &in->truth.at[truth + i]))
+        if (!place_same(in, &in->given.at[given + i], &in->truth.at[i]))
             return false;
     return true;
 }
@@ -83,7 +82,7 @@ bool recognise_duplicated(const struct recognition *in, struct recognised *out)
     if (whole == 0 || in->given.count <= whole || in->given.count % whole != 0)
         return false;
     for (uint32_t at = 0; at < in->given.count; at += whole)
-        if (!runs_equal(in, at, 0, whole))
+        if (!begins_as_truth(in, at, whole))
             return false;
     out->first = whole;
     out->words =
@@ -231,7 +230,7 @@ bool recognise_handler(const struct recognition *in, struct recognised *out)
         if (extra_of(in, &in->given.at[top - 1], &slot) != EXTRA_CODE)
             return false;
         if ((rest != in->truth.count && (rest < 2 || rest > in->truth.count)) ||
-            !runs_equal(in, top, 0, rest))
+            !begins_as_truth(in, top, rest))
             continue;
         out->words =
             rest == in->truth.count

@@ -59,7 +59,7 @@ struct reporter_result {
     struct reporter_row *rows;
     uint32_t row_count;
     uint32_t verdicts[REPORTER_VERDICT_COUNT];
-    struct reporter_missing *missing; /* most pairs first */
+    struct reporter_missing *missing; /* those of Windows last; of each, most pairs first */
     uint32_t missing_count, missing_room;
     struct reporter_group *groups; /* of the wrong rows, most first */
     uint32_t group_count, group_room;

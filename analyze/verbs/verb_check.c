@@ -53,6 +53,7 @@ struct check {
     struct run_case *cases;
     uint32_t case_count;
     struct judging judging;
+    struct dump_faults dump_faults;
     struct harness harness; /* its words, and COLLECT, must outlive the judges */
     struct collect_options collect;
     struct stack_input *inputs[2]; /* of --stacks: frames point into them */
@@ -97,6 +98,7 @@ static enum status read_given_truth(struct check *c, struct fault *fault)
     holder.files = &file;
     holder.file_count = 1;
     c->has_truth = truth_read(&holder, c->keep, &c->truth, fault) == ERR_NONE;
+    case_close(&holder);
     return fault->code;
 }
 
@@ -146,15 +148,14 @@ static enum status open_judges(struct check *c, struct fault *fault)
     return judging_open_windows(&c->judging, &c->collect, fault);
 }
 
-/* Reads and verifies the cases; those that cannot be read are reported and left out. */
+/* Reads the cases; those that cannot be read are reported and left out. */
 static uint32_t read_cases(struct check *c, const struct option_list *words, struct crash_case *out)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < words->count; i++) {
         struct fault fault = FAULT_INIT;
-        if (case_read(words->items[i], c->keep, &out[count], &fault) == ERR_NONE &&
-            case_verify(&out[count], &fault) == ERR_NONE)
+        if (case_read(words->items[i], c->keep, &out[count], &fault) == ERR_NONE)
             count++;
         else
             report_fault(c, &fault);
@@ -169,14 +170,17 @@ static void judge_cases(struct check *c, const struct crash_case *cases, uint32_
 
     analysis.truth = c->has_truth ? &c->truth : NULL;
     analysis.levels_ignored = levels_ignored;
+    analysis.dump_faults = c->options->as_json ? NULL : &c->dump_faults;
     for (uint32_t i = 0; i < count && !process_interrupted(); i++) {
         struct fault fault = FAULT_INIT;
         log_progress_of(i + 1, count, "judging %u/%u  %s.%s", i + 1, count, cases[i].scenario,
                         cases[i].variant);
-        if (analysis_case(&analysis, &cases[i], c->keep, &c->cases[c->case_count], &fault) ==
-            ERR_NONE) {
+        if (case_verify(&cases[i], &fault) == ERR_NONE &&
+            analysis_case(&analysis, &cases[i], c->keep, &c->cases[c->case_count], &fault) ==
+                ERR_NONE) {
             c->case_count++;
         } else {
+            case_close(&cases[i]);
             fault_set_path(&fault, cases[i].folder);
             report_fault(c, &fault);
         }
@@ -218,23 +222,16 @@ static void print_report(struct check *c)
 }
 
 /* Says what a Windows debugger would make of the cases' dumps; it does not change the exit code. */
-static void print_dump_faults(struct check *c, const struct crash_case *cases, uint32_t count)
+static void print_dump_faults(const struct dump_faults *found)
 {
-    struct dump_faults found;
-    struct fault fault = FAULT_INIT;
-
-    if (dump_faults_find(cases, count, c->keep, &found, &fault) != ERR_NONE) {
-        report_fault(c, &fault);
-        return;
-    }
-    if (found.count > 0)
+    if (found->count > 0)
         (void)puts("\nDUMPS THAT ARE WRONG BY THE FORMAT (`twinstack dump --lint "
                    "FILE` lists each fault)");
-    for (uint32_t i = 0; i < found.count; i++) {
-        const struct dump_fault_row *row = &found.rows[i];
+    for (uint32_t i = 0; i < found->count; i++) {
+        const struct dump_fault_row *row = &found->rows[i];
         (void)printf("%s%s%s: %" PRIu32 " of %" PRIu32 " dumps; a Windows debugger: %s\n",
                      row->rule, row->stream != NULL ? " in " : "", text_or_empty(row->stream),
-                     row->dump_count, found.dump_count, row->effect);
+                     row->dump_count, found->dump_count, row->effect);
         (void)printf("  e.g. %s at 0x%" PRIx64 ": ", row->path, row->foff);
         check_put_clean(row->text);
         (void)putchar('\n');
@@ -287,12 +284,13 @@ static void check_cases(struct check *c, const struct option_list *words, uint32
         return;
     }
     judge_cases(c, cases, count, levels_ignored);
+    if (c->case_count == 0 && !process_interrupted())
+        return;
     print_report(c);
     if (c->options->explain != NULL)
         check_explain(c->cases, c->case_count, c->explained);
     keep_run(c);
-    if (!c->options->as_json)
-        print_dump_faults(c, cases, count);
+    print_dump_faults(&c->dump_faults);
 }
 
 /* The next stack of a claim: as it is, if it has names, else resolved. */

@@ -259,8 +259,8 @@ struct engine_claim make_claim(struct arena *keep, const char *engine, bool subj
 struct crash_case make_crash(enum case_kind kind)
 {
     static const char *images[] = {"app.exe"};
-    static struct case_file files[] = {{ROLE_RECORD, "record.rec", 100, ""},
-                                       {ROLE_DUMP, "dump.dmp", 1000, ""}};
+    static struct case_file files[] = {{.role = ROLE_RECORD, .path = "record.rec", .bytes = 100},
+                                       {.role = ROLE_DUMP, .path = "dump.dmp", .bytes = 1000}};
     struct crash_case c = {.scenario = "null_write", .variant = "ob2", .arch = CPU_X64};
     c.kind = kind;
     c.expect.code = c.got.code = 0xC0000005u;

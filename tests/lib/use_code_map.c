@@ -8,6 +8,7 @@
 enum { UNWIND_AT = 0x10, FUNCTION_BYTES = 0x40, FUNCTIONS_BASE = 0x10000 };
 
 struct cap_state cap;
+struct code_map_flat code_map_flat;
 
 static uint8_t file[2 * CAP_BUFFER_BYTES];
 static uint32_t file_bytes;
@@ -62,9 +63,11 @@ const RUNTIME_FUNCTION *RtlLookupFunctionEntry(DWORD64 va, DWORD64 *base, void *
     return &found;
 }
 
+/* Each look at the clock is 7 ns after the one before. */
 uint64_t cap_crash_now_ns(void)
 {
-    return 7;
+    static uint64_t now_ns;
+    return now_ns += 7;
 }
 
 void cap_crash_copy(void *to, const void *from, uint64_t bytes)
@@ -105,7 +108,9 @@ uint32_t cap_crash_frame_at(const struct cap_walk *walk, uint32_t i)
 
 int cap_crash_module_at(uint64_t va)
 {
-    (void)va;
+    for (LONG i = 0; i < cap.module_count; i++)
+        if (va - cap.modules[i].base_va < cap.modules[i].image_bytes)
+            return (int)i;
     return -1;
 }
 
@@ -116,7 +121,8 @@ bool cap_crash_in_code_map(uint64_t va)
 
 void cap_modules_add_flat(uint64_t base_va, const wchar_t *path, uint32_t path_units)
 {
-    (void)base_va, (void)path, (void)path_units;
+    (void)path;
+    code_map_flat = (struct code_map_flat){base_va, path_units};
 }
 
 uint32_t cap_crash_ring_read(uint64_t *cursor, uint64_t out[CAP_CAPTURE_WORDS])
@@ -135,12 +141,20 @@ void code_map_reset(void)
 {
     memset(&cap_managed, 0, sizeof cap_managed);
     memset(&cap, 0, sizeof cap);
+    file_bytes = 0;
+    code_map_flat = (struct code_map_flat){0, 0};
     struct cap_module *module = &cap.modules[cap.module_count++];
     module->ready = 1;
     module->base_va = 0x70000000000;
     module->unloaded_ns = RECORD_NEVER;
     memcpy(module->path, "a.dll", 5);
     module->path_bytes = 5;
+}
+
+const uint8_t *code_map_written(uint32_t *bytes)
+{
+    *bytes = file_bytes;
+    return file;
 }
 
 const uint8_t *code_map_stream(uint32_t *bytes)
@@ -157,6 +171,5 @@ const uint8_t *code_map_record(uint32_t *bytes)
     cap_crash_record_modules();
     cap_crash_record_threads(NULL, 0);
     cap_crash_record_code_map();
-    *bytes = file_bytes;
-    return file;
+    return code_map_written(bytes);
 }

@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "format/record/record.h"
 
 enum { DRAFT_WORDS = 256 };
 
@@ -11,6 +14,28 @@ struct draft {
     uint32_t words[DRAFT_WORDS];
     size_t count;
 };
+
+/* Starts a record of a crash of x64, in thread SUSPECT: its header. */
+static inline void draft_begin(struct draft *d, uint32_t suspect)
+{
+    memset(d, 0, sizeof *d);
+    memcpy(d->words, RECORD_MAGIC, 8);
+    d->words[RECORD_H_VERSION / 4] = 2;
+    d->words[RECORD_H_HEADER_BYTES / 4] = RECORD_HEADER_BYTES;
+    d->words[RECORD_H_MACHINE / 4] = 0x8664;
+    d->words[RECORD_H_KIND / 4] = RECORD_KIND_CRASH;
+    d->words[RECORD_H_SUSPECT / 4] = suspect;
+    d->words[RECORD_H_POINTER_BYTES / 4] = 8;
+    d->count = RECORD_HEADER_BYTES / 4;
+}
+
+/* States that all of it was written; returns its bytes. */
+static inline size_t draft_end(struct draft *d)
+{
+    const size_t bytes = d->count * sizeof d->words[0];
+    d->words[RECORD_H_COMMITTED / 4] = (uint32_t)bytes;
+    return bytes;
+}
 
 /* Adds VALUE, little end first, as WORDS words; those after the second are 0. */
 static inline void put(struct draft *d, uint64_t value, uint32_t words)

@@ -77,25 +77,16 @@ static void put_method(struct draft *d)
     end(d, at);
 }
 
-/* The header of a crash. */
 static void begin_record(struct draft *d)
 {
-    memset(d, 0, sizeof *d);
-    memcpy(d->words, RECORD_MAGIC, 8);
-    d->words[RECORD_H_VERSION / 4] = 2;
-    d->words[RECORD_H_HEADER_BYTES / 4] = RECORD_HEADER_BYTES;
-    d->words[RECORD_H_MACHINE / 4] = 0x8664;
-    d->words[RECORD_H_KIND / 4] = RECORD_KIND_CRASH;
-    d->words[RECORD_H_SUSPECT / 4] = 7;
+    draft_begin(d, 7);
     d->words[RECORD_H_CODE / 4] = 0xc0000005;
-    d->words[RECORD_H_POINTER_BYTES / 4] = 8;
-    d->count = RECORD_HEADER_BYTES / 4;
 }
 
 static void end_record(struct draft *d, const char *path)
 {
-    d->words[RECORD_H_COMMITTED / 4] = (uint32_t)(d->count * sizeof d->words[0]);
-    test_write(path, d->words, d->count * sizeof d->words[0]);
+    const size_t bytes = draft_end(d);
+    test_write(path, d->words, bytes);
 }
 
 /* A crash in app.exe, called from other.dll; or the reverse. */

@@ -126,6 +126,7 @@ TEST(a_sealed_case_reads_back)
     CHECK_STR(r.files[0].sha256,
               "70ce871f8a3d3fb449bc3c3ace6547cef02dfc74ffe48d912532a724bfdbe5b9");
     CHECK_EQ(case_verify(&r, &fault), ERR_NONE);
+    case_close(&r);
     CHECK_STR(case_path(&r, ROLE_IMAGE, &keep), in(folder, "../../symbols/v.exe/1/v.exe"));
     CHECK(case_file(&r, ROLE_DUMP) == NULL);
     CHECK(case_path(&r, ROLE_DUMP, &keep) == NULL);
@@ -196,6 +197,7 @@ TEST(a_changed_case_is_refused)
         CHECK_EQ(case_read(folder, &keep, &r, &fault), rows[i].read);
         if (rows[i].read == ERR_NONE)
             CHECK_EQ(case_verify(&r, &fault), rows[i].verify);
+        case_close(&r);
         fault_describe(&fault, text, sizeof text);
         CHECK_HAS(text, rows[i].file);
     }
@@ -285,6 +287,7 @@ TEST(a_truth_reads_back)
 
     REQUIRE(case_read(sealed(&c), &keep, &r, &fault) == ERR_NONE);
     REQUIRE(truth_read(&r, &keep, &truth, &fault) == ERR_NONE);
+    case_close(&r);
     REQUIRE(truth.thread_count == 1 && truth.threads[0].frame_count == 3);
     const struct truth_frame *frames = truth.threads[0].frames;
     CHECK_EQ(truth.threads[0].id, 36);
@@ -323,6 +326,7 @@ TEST(a_wrong_truth_is_said)
         write_text(folder, "truth.json", rows[i].json);
         fresh();
         CHECK_EQ(truth_read(&c, &keep, &truth, &fault), ERR_MALFORMED);
+        case_close(&c);
         CHECK_HAS(fault.path, "truth.json");
     }
     c.file_count = 1; /* only the record, as in an imported dump */
@@ -337,6 +341,7 @@ static void try_truth(const uint8_t *data, size_t bytes, void *context)
     test_write(in(c->folder, "truth.json"), data, bytes);
     fresh();
     CHECK(truth_read(c, &keep, &truth, &fault) != ERR_NONE || truth.threads != NULL);
+    case_close(c);
 }
 
 TEST(every_damaged_truth)

@@ -22,15 +22,7 @@ enum {
 /* The user stream: one assembly, and a method of it at METHOD_VA. */
 static void make_user(struct draft *d, bool has_methods)
 {
-    memset(d, 0, sizeof *d);
-    memcpy(d->words, RECORD_MAGIC, 8);
-    d->words[RECORD_H_VERSION / 4] = 2;
-    d->words[RECORD_H_HEADER_BYTES / 4] = RECORD_HEADER_BYTES;
-    d->words[RECORD_H_MACHINE / 4] = 0x8664;
-    d->words[RECORD_H_KIND / 4] = RECORD_KIND_CRASH;
-    d->words[RECORD_H_SUSPECT / 4] = THREAD;
-    d->words[RECORD_H_POINTER_BYTES / 4] = 8;
-    d->count = RECORD_HEADER_BYTES / 4;
+    draft_begin(d, THREAD);
     size_t at = section(d, RECORD_SECTION_MODULES, 1);
     put(d, RECORD_MODULE_BYTES + 8, 1);
     put(d, 0, 1);
@@ -71,7 +63,7 @@ static void make_user(struct draft *d, bool has_methods)
     put(d, 0x00020401, 1); /* version 1, a prologue of 4 bytes, 2 codes */
     put(d, 0x32003204, 1); /* at 4: 32 bytes of stack; the same at 0 */
     end(d, at);
-    d->words[RECORD_H_COMMITTED / 4] = (uint32_t)(d->count * sizeof d->words[0]);
+    (void)draft_end(d);
 }
 
 /* One thread, stopped in the method; it was called from nowhere. USER: its user stream. It lasts

@@ -202,6 +202,7 @@ TEST(a_case_says_what_the_victim_left)
     REQUIRE(evidence_seal(&b.evidence, &b.runner, &b.scenario, b.folder, &fault) == ERR_NONE);
     REQUIRE(case_read(b.folder, &b.keep, &c, &fault) == ERR_NONE);
     CHECK_EQ(case_verify(&c, &fault), ERR_NONE);
+    case_close(&c);
     CHECK_STR(c.scenario, "a");
     CHECK_STR(c.variant, "ob2");
     CHECK_EQ(c.kind, CASE_KIND_CRASH);

@@ -39,6 +39,10 @@ TEST(damaged_files_are_said_with_their_line)
          FAULT_NO_OFFSET},
         {"no reason", "[a]\nscope: x\ncause: y\nexpires: 2027-05-01\n", ERR_MALFORMED,
          FAULT_NO_OFFSET},
+        {"no scope", "[a]\ncause: y\nreason: z\nexpires: 2027-05-01\n", ERR_MALFORMED,
+         FAULT_NO_OFFSET},
+        {"no cause", "[a]\nscope: x\nreason: z\nexpires: 2027-05-01\n", ERR_MALFORMED,
+         FAULT_NO_OFFSET},
         {"twice", BLOCK("a", "x", "y", "2027-05-01") "[a]\n", ERR_MALFORMED, 59},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

@@ -1,17 +1,25 @@
 /* The words of the model, as its headers and the contracts state them: stores and documents keep
  * them, so each must stay, and lead back to the same value. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "model/bench.h"
+#include "model/case.h"
+#include "model/command_line.h"
 #include "model/cpu.h"
 #include "model/hook.h"
 #include "model/lane.h"
+#include "model/managed_samples.h"
+#include "model/module.h"
 #include "model/result.h"
 #include "model/run_selection.h"
 #include "model/stack.h"
 #include "model/way.h"
+#include "short_memory.h"
 #include "test.h"
 
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -33,6 +41,7 @@ NAMES(bench_stage_name, bench_stage)
 NAMES(case_way_name, case_way)
 NAMES(cpu_name, cpu)
 NAMES(found_by_name, found_by)
+NAMES(found_by_rule, found_by)
 NAMES(symbols_from_name, symbols_from)
 NAMES(stack_state_name, stack_state)
 NAMES(frame_class_name, frame_class)
@@ -67,6 +76,13 @@ TEST(words_stay_and_lead_back)
         {"found by", found_by_name_number, NULL, 0, 0,
          LIST("context", "unwind", "leaf", "frame_pointer", "frame_size", "scan", "given",
               "inlined", "cfi")},
+        {"rules that found a frame", found_by_rule_number, NULL, 0, 0,
+         LIST("given: the thread's registers", "the callee's unwind data",
+              "the callee was a leaf: the return address was on top of the stack",
+              "the chain of frame pointers: no unwind data",
+              "the callee's frame size in the PDB: its image is missing",
+              "a scan of the stack: may be stale", "given", "given",
+              "the unwind data of the callee's Breakpad file: its own is missing")},
         {"symbols", symbols_from_name_number, NULL, 0, 0,
          LIST("none", "pdb", "pdb-public", "dwarf", "coff", "export", "csv", "jit", "mismatch",
               "breakpad", "breakpad-public", "symtab", "nearest", "ppdb")},
@@ -87,6 +103,157 @@ TEST(words_stay_and_lead_back)
             CHECK_EQ(rows[i].parse(NULL), rows[i].none);
         }
     }
+}
+
+TEST(phases_of_managed_stops_have_words)
+{
+    static const char *const rows[][2] = {
+        {"PhaseSpin", "computes"},          {"PhasePInvoke", "is in native code"},
+        {"PhaseCopy", "is in the runtime"}, {"PhaseAllocate", "allocates"},
+        {"PhaseThrow", "throws"},           {"PhaseJit", "compiles"},
+        {"PhaseCollect", "collects"},       {"PhaseCollected", "another one collects"},
+        {"PhaseOfLater", "PhaseOfLater"}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        CHECK_STR(managed_phase_words(rows[i][0]), rows[i][1]);
+}
+
+TEST(programs_that_read_the_dump_themselves)
+{
+    for (size_t i = 0; engine_dump_readers[i] != NULL; i++)
+        CHECK(engine_reads_dump(engine_dump_readers[i]));
+    CHECK(engine_reads_dump("judge:lldb"));
+    CHECK(!engine_reads_dump("judge:rtl"));
+    CHECK(!engine_reads_dump(""));
+}
+
+TEST(what_is_no_command_line_of_a_run)
+{
+    static const struct {
+        const char *text;
+        enum status status;
+        int count;
+    } rows[] = {{"twinstack run", ERR_NONE, 0},
+                {"twinstack run  x", ERR_NONE, 2},
+                {"twinstack run 'a b", ERR_MALFORMED, 0},
+                {"twinstack", ERR_MALFORMED, 0},
+                {"", ERR_MALFORMED, 0},
+                {NULL, ERR_MALFORMED, 0}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        char **words = NULL;
+        int count = 9;
+        test_row(rows[i].text);
+        arena_init(&keep, 0);
+        CHECK_EQ(command_line_words(rows[i].text, &keep, &count, &words, &fault), rows[i].status);
+        CHECK_EQ(count, rows[i].count);
+        arena_free(&keep);
+    }
+}
+
+/* Braces and hyphens are spelling; 32 digits are the identity. */
+TEST(an_mvid_has_32_digits)
+{
+    static const struct {
+        const char *text, *want; /* NULL: none */
+    } rows[] = {
+        {"{0123456789abcdef0123456789abcdef}", "01234567-89AB-CDEF-0123-456789ABCDEF"},
+        {"01234567-89ab-cdef-0123-456789abcdef", "01234567-89AB-CDEF-0123-456789ABCDEF"},
+        {"0123456789abcdef0123456789abcde", NULL},
+        {"0123456789abcdef0123456789abcdef0", NULL},
+        {"0123456789abcdef0123456789abcdeg", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char mvid[MVID_BYTES];
+        test_row(rows[i].text);
+        const bool read = module_mvid_parse(rows[i].text, strlen(rows[i].text), mvid);
+        if (CHECK_EQ(read, rows[i].want != NULL) && read)
+            CHECK_STR(mvid, rows[i].want);
+    }
+    const struct module a = {.name = "a", .mvid = "1"}, b = {.name = "a", .mvid = "2"},
+                        c = {.name = "c", .mvid = "1"};
+    CHECK(!module_same(&a, &b));
+    CHECK(module_same(&a, &c));
+}
+
+/* {"threads":[{"id":ID,"frames":[FRAME,...]},...]} */
+static char *made_truth(uint32_t threads, uint32_t frames, const char *id, const char *frame)
+{
+    const size_t room = (size_t)threads * (64 + (size_t)frames * (strlen(frame) + 2)) + 64;
+    char *text = malloc(room);
+    REQUIRE(text != NULL);
+    size_t at = (size_t)snprintf(text, room, "{\"threads\":[");
+    for (uint32_t i = 0; i < threads; i++) {
+        at += (size_t)snprintf(text + at, room - at, "%s{\"id\":%s,\"frames\":[", i > 0 ? "," : "",
+                               id);
+        for (uint32_t k = 0; k < frames; k++)
+            at += (size_t)snprintf(text + at, room - at, "%s%s", k > 0 ? "," : "", frame);
+        at += (size_t)snprintf(text + at, room - at, "]}");
+    }
+    (void)snprintf(text + at, room - at, "]}");
+    return text;
+}
+
+TEST(a_truth_has_limits)
+{
+    static const char function[] = "{\"function\":\"f\"}";
+    static const struct {
+        const char *name;
+        uint32_t threads, frames;
+        const char *id, *frame;
+        enum status status;
+    } rows[] = {
+        {"the largest id", 1, 1, "4294967295", function, ERR_NONE},
+        {"an id of 33 bits", 1, 1, "4294967296", function, ERR_MALFORMED},
+        {"a gap of 33 bits", 1, 1, "1", "{\"gap\":\"system\",\"gap_count\":4294967296}",
+         ERR_MALFORMED},
+        {"twice the frames of a stack", 1, 2 * LIMIT_FRAMES, "1", function, ERR_NONE},
+        {"a frame more", 1, 2 * LIMIT_FRAMES + 1, "1", function, ERR_LIMIT},
+        {"as many threads as a process has", LIMIT_THREADS, 0, "1", function, ERR_NONE},
+        {"a thread more", LIMIT_THREADS + 1, 0, "1", function, ERR_LIMIT},
+    };
+    struct case_file file = {.role = ROLE_TRUTH, .path = "truth.json"};
+    const struct crash_case c = {.folder = test_scratch(), .files = &file, .file_count = 1};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct truth truth = {0};
+        struct arena keep;
+        char path[600];
+        test_row(rows[i].name);
+        char *text = made_truth(rows[i].threads, rows[i].frames, rows[i].id, rows[i].frame);
+        (void)snprintf(path, sizeof path, "%s/truth.json", c.folder);
+        test_write(path, text, strlen(text));
+        free(text);
+        arena_init(&keep, 0);
+        CHECK_EQ(truth_read(&c, &keep, &truth, &fault), rows[i].status);
+        if (rows[i].status == ERR_NONE && CHECK_EQ(truth.thread_count, rows[i].threads)) {
+            CHECK_EQ(truth.threads[0].frame_count, rows[i].frames);
+            CHECK_EQ(truth.threads[0].id, strtoul(rows[i].id, NULL, 10));
+        }
+        case_close(&c);
+        arena_free(&keep);
+    }
+}
+
+static enum status read_truth(struct arena *keep, void *context, struct fault *fault)
+{
+    struct truth truth = {0};
+    const enum status got = truth_read(context, keep, &truth, fault);
+    case_close(context);
+    return got;
+}
+
+TEST(memory_that_runs_out_while_a_truth_is_read)
+{
+    struct case_file file = {.role = ROLE_TRUTH, .path = "truth.json"};
+    struct crash_case c = {.folder = test_scratch(), .files = &file, .file_count = 1};
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/truth.json", c.folder);
+    char *text = made_truth(2, 2, "1", "{\"function\":\"f\",\"file\":\"a.c\",\"line\":3}");
+    test_write(path, text, strlen(text));
+    free(text);
+    short_memory(read_truth, &c);
 }
 
 TEST(a_processor_that_is_none_is_unknown)

@@ -35,19 +35,14 @@ struct recorded {
 static void write_record(const char *path, uint32_t machine, const struct recorded *stacks)
 {
     static struct draft d;
-    memset(&d, 0, sizeof d);
-    memcpy(d.words, RECORD_MAGIC, 8);
-    d.words[RECORD_H_VERSION / 4] = 2;
-    d.words[RECORD_H_HEADER_BYTES / 4] = RECORD_HEADER_BYTES;
+    draft_begin(&d, SUSPECT);
     d.words[RECORD_H_MACHINE / 4] = machine;
     d.words[RECORD_H_KIND / 4] = RECORD_KIND_HANG;
-    d.words[RECORD_H_SUSPECT / 4] = SUSPECT;
     d.words[RECORD_H_POINTER_BYTES / 4] = machine == MACHINE_X86 ? 4 : 8;
-    d.count = RECORD_HEADER_BYTES / 4;
     for (size_t i = 0; stacks[i].walker != 0; i++)
         put_stack(&d, stacks[i].walker, stacks[i].state, stacks[i].thread_id);
-    d.words[RECORD_H_COMMITTED / 4] = (uint32_t)(d.count * sizeof d.words[0]);
-    test_write(path, d.words, d.count * sizeof d.words[0]);
+    const size_t bytes = draft_end(&d);
+    test_write(path, d.words, bytes);
 }
 
 enum { RTL = RECORD_WALKER_RTL, POINTER = RECORD_WALKER_FRAME_POINTER, ENGINE_STACKS_MAX = 4 };

@@ -16,8 +16,10 @@ enum { PLACES_MAX = 200 };
  * longer loaded. */
 static const struct module app = {
     .name = "app.exe", .code_id = "11111111a000", .base_va = 0x7ff690010000, .image_bytes = 0xa000};
-static const struct module plug = {
-    .name = "plug.dll", .base_va = 0x7ffa40000000, .image_bytes = 0x8000};
+static const struct module plug = {.name = "plug.dll",
+                                   .code_id = "333333338000",
+                                   .base_va = 0x7ffa40000000,
+                                   .image_bytes = 0x8000};
 static const struct module old = {
     .name = "old.dll", .base_va = 0x7ffa3fff0000, .image_bytes = 0x20000};
 static const struct module *const modules[] = {&app, &plug, &old};
@@ -174,6 +176,12 @@ static const struct row rows[] = {
     {"offsets in the file", "app!1010 app!1020", "app!410 app!420", "shifted_offsets", 0, "file"},
     {"offsets in the section", "app!1010 app!1020", "app!10 app!20", "shifted_offsets", 0,
      "section"},
+    {"beside a frame of no module, which has no section", "app!1010 ?!77 app!1020",
+     "app!10 ?!77 app!20", "shifted_offsets", 0, "section"},
+    {"the first of them is found after it", "?!77 app!1020", "?!77 app!20", "shifted_offsets", 1,
+     "section"},
+    {"a frame of no module that differs is in no section", "app!1010 ?!77 app!1020 app!1040",
+     "app!10 ?!78 app!20 app!40", "unexplained", 0, NULL},
     {"a constant", TRUE_STACK, "app!1050 app!1060 plug!2040 plug!2140 app!1080 app!1090",
      "shifted_offsets", 0, "by +0x40"},
     {"a constant in one module", TRUE_STACK,
@@ -346,22 +354,28 @@ TEST(threads_without_end_are_not_followed)
 TEST(an_identity_of_another_build)
 {
     static const struct {
-        const char *name, *code_id, *want;
-    } ids[] = {{"the same", "11111111a000", "sound"},
-               {"another", "22222222a000", "wrong_build"},
-               {"none", "", "sound"}};
+        const char *name, *module, *code_id, *want, *words;
+    } ids[] = {{"the same", "app.exe", "11111111a000", "sound", NULL},
+               {"another", "app.exe", "22222222a000", "wrong_build",
+                "app.exe is stated as 22222222a000, and 11111111a000 ran"},
+               {"of the second module", "plug.dll", "22222222a000", "wrong_build",
+                "plug.dll is stated as 22222222a000, and 333333338000 ran"},
+               {"none", "app.exe", "", "sound", NULL}};
     for (size_t i = 0; i < COUNT_OF(ids); i++) {
         struct world w;
         const struct crash_world world = make_world(&w);
-        struct module stated = {.name = "app.exe"};
+        struct module stated = {.name = ids[i].module};
         struct place given = {
-            .module = "app.exe", .image = &stated, .offset = 0x1010, .interrupted = true};
-        struct recognition in = {&world, &w.keep, {&given, 1}, parse("app!1010", &w.keep)};
+            .module = ids[i].module, .image = &stated, .offset = 0x1010, .interrupted = true};
+        const bool first = strcmp(ids[i].module, "app.exe") == 0;
+        struct recognition in = {
+            &world, &w.keep, {&given, 1}, parse(first ? "app!1010" : "plug!1010", &w.keep)};
         struct recognised found;
         test_row(ids[i].name);
         (void)snprintf(stated.code_id, sizeof stated.code_id, "%s", ids[i].code_id);
         REQUIRE(recognise(&in, &found));
         CHECK_STR(mechanism_row(found.mechanism)->name, ids[i].want);
+        CHECK(ids[i].words == NULL || text_equal(found.words, ids[i].words));
         arena_free(&w.keep);
     }
 }
@@ -373,6 +387,9 @@ TEST(names_of_modules)
         bool equal;
     } names[] = {
         {"case", "App.exe", "aPP.EXE", true},
+        {"the first letter and the last", "aZ.dll", "Az.DLL", true},
+        {"turned", "Az.dll", "aZ.DLL", true},
+        {"what comes before and after the letters", "@[.dll", "`{.dll", false},
         {"no ending", "app", "APP.exe", true},
         {"no ending, turned", "app.dll", "app", true},
         {"another ending", "app.dll", "app.exe", false},

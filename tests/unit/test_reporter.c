@@ -328,6 +328,60 @@ TEST(without_the_images_nothing_is_judged)
     end(&j);
 }
 
+/* Copies FROM of the source tree to TO below the scratch folder. */
+static void copy(const char *from, const char *to)
+{
+    char path[700];
+    size_t bytes;
+    const uint8_t *data = test_read(test_source(from), &bytes);
+    (void)snprintf(path, sizeof path, "%s/%s", test_scratch(), to);
+    test_write(path, data, bytes);
+}
+
+/* Files without which pairs are not judged come before those of Windows, without which only the
+ * outermost frames are not compared, however many pairs lack them. */
+TEST(what_is_missing_is_listed_by_what_it_costs)
+{
+    static const struct {
+        const char *file;
+        uint32_t pairs;
+        bool system;
+    } want[] = {{"victims-ob2.exe", 2, false}, {"app.exe", 1, false}, {"kernel32.dll", 3, true}};
+    /* In the order of the pairs: the system's file is met first, the most frequent one last. */
+    static const char *const dumps[][2] = {
+        {"a1", "corpus/cases/null_write.ob0/dump.dmp"},
+        {"a2", "corpus/cases/null_write.ob0/dump.dmp"},
+        {"a3", "corpus/cases/null_write.ob0/dump.dmp"},
+        {"b1", "corpus/reporter/dumps/crash-04.dmp"},
+        {"c1", "corpus/cases/null_write.ob2/dump.dmp"},
+        {"c2", "corpus/cases/spin.ob2/dump.dmp"},
+    };
+    struct judged j;
+    struct fault fault = FAULT_INIT;
+    char pairs[600], symbols[600];
+    (void)snprintf(pairs, sizeof pairs, "%s/pairs", test_scratch());
+    (void)snprintf(symbols, sizeof symbols, "%s/symbols", test_scratch());
+    REQUIRE(folder_make(pairs, &fault) == ERR_NONE && folder_make(symbols, &fault) == ERR_NONE);
+    for (size_t i = 0; i < COUNT_OF(dumps); i++) {
+        char name[32], path[700];
+        (void)snprintf(name, sizeof name, "pairs/%s.dmp", dumps[i][0]);
+        (void)snprintf(path, sizeof path, "%s/%s.txt", pairs, dumps[i][0]);
+        copy(dumps[i][1], name);
+        test_write(path, "a.exe+0x10\n", 11);
+    }
+    copy("corpus/symbols/victims-ob0.exe/00E38A4E52c000/victims-ob0.exe",
+         "symbols/victims-ob0.exe");
+    judge_dumps(&j, pairs, pairs, symbols);
+    REQUIRE(j.result.missing_count == COUNT_OF(want));
+    for (size_t i = 0; i < COUNT_OF(want); i++) {
+        test_row(want[i].file);
+        CHECK_STR(j.result.missing[i].file, want[i].file);
+        CHECK_EQ(j.result.missing[i].pairs, want[i].pairs);
+        CHECK_EQ(j.result.missing[i].system, want[i].system);
+    }
+    end(&j);
+}
+
 /* A pair as a case of a run: dump and reporter are its engines, and the finding is at the frame
  * that shows it. */
 TEST(a_pair_becomes_a_case)

@@ -27,8 +27,19 @@ TEST(what_is_written_is_read)
     REQUIRE(shadow_read(text, bytes, &keep, &got, &fault) == ERR_NONE);
     CHECK_STR(got.id, "alice-1");
     CHECK_STR(got.hour, "2026-11-22T08");
+    CHECK_STR(got.version, "1.0");
+    CHECK_STR(got.verdict, "PASS");
     CHECK_STR(got.signature, "poke | main");
     REQUIRE(got.count == 3);
+    for (uint32_t i = 0; i < got.count; i++) {
+        CHECK_STR(got.engines[i].engine, engines[i].engine);
+        CHECK_EQ(got.engines[i].result, engines[i].result);
+        CHECK_EQ(got.engines[i].cause == NULL, engines[i].cause == NULL);
+        if (engines[i].cause != NULL)
+            CHECK_STR(got.engines[i].cause, engines[i].cause);
+        CHECK_EQ(got.engines[i].ns, engines[i].ns);
+    }
+    CHECK_STR(got.engines[2].against, "offset:rtl");
     CHECK_EQ(got.engines[1].result, SHADOW_DIFFERS);
     CHECK_STR(got.engines[1].module, "a\t\"b\".dll");
     CHECK(got.engines[0].against == NULL);
@@ -230,4 +241,23 @@ TEST(results_of_an_older_file_stay_in_order)
     CHECK_EQ(query(path, "SELECT added FROM shadow WHERE id = 'b-3'"), 3);
     CHECK_EQ(query(path, "SELECT count(*) FROM report"), 3);
     totals_close(totals);
+}
+
+/* Which of the texts of a queue are results: the head of shadow_result.c. */
+TEST(a_result_is_known_by_its_beginning)
+{
+    static const struct {
+        const char *text;
+        size_t bytes;
+        bool is;
+    } rows[] = {
+        {"{\"shadow\":1}", 12, true},   {"{\"shadow\":", 10, true},
+        {"{\"shadow\":1", 9, false},    {"", 0, false},
+        {"{\"shadows\":1}", 13, false}, {"#signatures 1", 13, false},
+        {" {\"shadow\":1}", 13, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].text);
+        CHECK_EQ(shadow_is_text(rows[i].text, rows[i].bytes), rows[i].is);
+    }
 }

@@ -1,14 +1,17 @@
 /* Replays the walk at every instruction from a file that holds the walks of Wine's walkers and the
  * truth. Our unwinder must be right at every instruction, stack pointers included. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/files.h"
+#include "base/json.h"
 #include "engine/steps_score.h"
 #include "test.h"
 
 static const char packed_file[] = "corpus/steps/ob2.rec";
 
-enum { INSTRUCTIONS = 1398 };
+enum { INSTRUCTIONS = 1398, DRAFTS = 1397, DRAFT_EVERY = 97 };
 
 static enum status judge(const char *path, struct steps_verdict *out)
 {
@@ -390,6 +393,115 @@ TEST(what_is_read_of_images_is_packed)
                   line_in(&before, memory->va + line) != NULL);
     }
     arena_free(&keep);
+}
+
+static enum status compare_draft(void *context, const struct steps_draft *draft,
+                                 struct fault *fault)
+{
+    uint32_t *count = context;
+    struct steps_session *session;
+    struct arena keep;
+    struct json j;
+    if ((*count)++ % DRAFT_EVERY != 0)
+        return ERR_NONE;
+    arena_init(&keep, 0);
+    REQUIRE(steps_session_open(test_source(packed_file), NULL, &keep, &session, fault) == ERR_NONE);
+    json_to_text(&j, false);
+    CHECK_EQ(steps_session_draft(session, draft->step, &j, fault), ERR_NONE);
+    char *alone = json_take(&j, NULL);
+    CHECK_STR(draft->json, alone);
+    CHECK_STR(draft->module->name, "steps-ob2.exe");
+    CHECK(draft->function == NULL); /* there is no PDB */
+    free(alone);
+    steps_session_close(session);
+    arena_free(&keep);
+    return fault->code;
+}
+
+static enum status refuse_second(void *context, const struct steps_draft *draft,
+                                 struct fault *fault)
+{
+    uint32_t *count = context;
+    (void)draft;
+    return ++*count == 2 ? fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "second") : ERR_NONE;
+}
+
+/* What one pass over all moments writes of a moment is what it alone is: nothing of an earlier one
+ * is left in it. A failure of the caller ends the pass. */
+TEST(all_drafts_are_those_of_each_moment)
+{
+    enum { CALLERS_KEPT = 8 };
+    static const struct {
+        const char *name, *image; /* whose file the symbols have */
+        steps_draft_fn *each;
+        enum status want;
+        uint32_t calls;
+        struct steps_drafts out;
+        bool last_alone; /* the last step has no callers */
+    } rows[] = {
+        {"the program",
+         "steps-ob2.exe",
+         compare_draft,
+         ERR_NONE,
+         DRAFTS,
+         {INSTRUCTIONS, 0, INSTRUCTIONS - DRAFTS},
+         false},
+        {"a step without callers",
+         "steps-ob2.exe",
+         compare_draft,
+         ERR_NONE,
+         DRAFTS - 1,
+         {INSTRUCTIONS, 0, INSTRUCTIONS - DRAFTS + 1},
+         true},
+        {"another image",
+         "ntdll.dll",
+         compare_draft,
+         ERR_NONE,
+         0,
+         {INSTRUCTIONS, INSTRUCTIONS, 0},
+         false},
+        {"the second is refused", "steps-ob2.exe", refuse_second, ERR_IO, 2, {0, 0, 0}, false},
+    };
+    size_t bytes;
+    uint8_t *data = test_read(test_source(packed_file), &bytes);
+    uint8_t *kept = last_step(data, bytes) + CALLERS_KEPT;
+    const uint8_t callers = kept[0];
+    REQUIRE(callers > 0 && kept[1] == 0);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char folder[600], path[700];
+        const char *roots[] = {folder};
+        const struct symbol_store_options options = {.roots = roots, .root_count = 1};
+        struct symbol_store *store = NULL;
+        struct steps_session *session;
+        struct steps_drafts out;
+        struct fault fault = FAULT_INIT;
+        struct record record;
+        struct arena keep;
+        uint32_t calls = 0;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        (void)snprintf(folder, sizeof folder, "%s/%zu", test_scratch(), i);
+        REQUIRE(folder_make(folder, &fault) == ERR_NONE);
+        REQUIRE(record_read(bytes_over(data, bytes, &fault), &keep, &record) == ERR_NONE);
+        for (uint32_t k = 0; k < record.module_count; k++)
+            if (strcmp(record.modules[k].name, rows[i].image) == 0)
+                write_image(&record, &record.modules[k], folder);
+        kept[0] = rows[i].last_alone ? 0 : callers;
+        (void)snprintf(path, sizeof path, "%s/walk", folder);
+        test_write(path, data, bytes);
+        REQUIRE(symbol_store_open(&options, &store, &fault) == ERR_NONE);
+        REQUIRE(steps_session_open(path, store, &keep, &session, &fault) == ERR_NONE);
+        CHECK_EQ(steps_session_drafts(session, rows[i].each, &calls, &out, &fault), rows[i].want);
+        CHECK_EQ(calls, rows[i].calls);
+        if (rows[i].want == ERR_NONE) {
+            CHECK_EQ(out.steps, rows[i].out.steps);
+            CHECK_EQ(out.elsewhere, rows[i].out.elsewhere);
+            CHECK_EQ(out.outermost, rows[i].out.outermost);
+        }
+        steps_session_close(session);
+        symbol_store_close(store);
+        arena_free(&keep);
+    }
 }
 
 /* CONTEXT: a uint32_t that counts the steps read. */

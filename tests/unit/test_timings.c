@@ -1,6 +1,7 @@
 /* What each way costs in a run: study/timings.h. Numbers of a few values; medians, least and most
  * of them are counted by hand. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -202,5 +203,38 @@ TEST(engines_come_in_the_order_that_is_asked_for)
     CHECK_NEAR(out.engines[0].total.value, 140, 0);
     CHECK_STR(out.engines[1].engine, "dump");
     CHECK_NEAR(out.engines[1].total.value, 70, 0);
+    arena_free(&keep);
+}
+
+/* In the order of the first sample of each; the numbers are worked out by hand. */
+TEST(samples_that_belong_together_are_one_row)
+{
+    struct bench_sample samples[] = {
+        {LANE_DUMP, STAGE_TOTAL, false, 0, 30},    {LANE_OFFSET, STAGE_TOTAL, false, 0, 7},
+        {LANE_DUMP, STAGE_TOTAL, false, 1, 10},    {LANE_DUMP, STAGE_TOTAL, true, 0, 90},
+        {LANE_CONTROL, STAGE_UNWIND, false, 0, 5}, {LANE_DUMP, STAGE_TOTAL, false, 2, 20},
+        {LANE_OTHER, STAGE_OTHER, true, 0, 1}};
+    struct arena keep;
+    struct fault fault = FAULT_INIT;
+    struct json j;
+    size_t bytes = 0;
+    arena_init(&keep, 0);
+    json_to_text(&j, false);
+    REQUIRE(timings_write_groups(&j, samples, COUNT_OF(samples), &keep, &fault) == ERR_NONE);
+    char *text = json_take(&j, &bytes);
+    REQUIRE(text != NULL);
+    CHECK_STR(arena_text(&keep, text, bytes),
+              "[{\"subject\":\"dump\",\"kind\":\"dump\",\"stage\":\"total\",\"cold\":false,"
+              "\"count\":3,\"median\":20,\"least\":10,\"p90\":28,\"most\":30},"
+              "{\"subject\":\"offset\",\"kind\":\"offset\",\"stage\":\"total\",\"cold\":false,"
+              "\"count\":1,\"median\":7,\"least\":7,\"p90\":7,\"most\":7},"
+              "{\"subject\":\"dump\",\"kind\":\"dump\",\"stage\":\"total\",\"cold\":true,"
+              "\"count\":1,\"median\":90,\"least\":90,\"p90\":90,\"most\":90},"
+              "{\"subject\":\"offset-control\",\"kind\":\"offset\",\"stage\":\"unwind\","
+              "\"cold\":false,"
+              "\"count\":1,\"median\":5,\"least\":5,\"p90\":5,\"most\":5},"
+              "{\"subject\":\"other\",\"kind\":\"other\",\"stage\":\"other\",\"cold\":true,"
+              "\"count\":1,\"median\":1,\"least\":1,\"p90\":1,\"most\":1}]");
+    free(text);
     arena_free(&keep);
 }

@@ -346,3 +346,73 @@ TEST(many_lists_are_dropped)
     }
     arena_free(&keep);
 }
+
+TEST(a_folder_without_victims_says_so)
+{
+    struct listed got = list_of("out " LINE("a"), NULL);
+    CHECK_EQ(got.status, ERR_ABSENT); /* no folder */
+    CHECK_STR(got.fault.path, below("victims"));
+    arena_free(&got.keep);
+    put_program("victims/other.exe", X64);
+    got = list_of("out " LINE("a"), NULL);
+    CHECK_EQ(got.status, ERR_ABSENT);
+    CHECK_EQ(got.count, 0);
+    CHECK_STR(got.fault.path, below("victims"));
+    arena_free(&got.keep);
+}
+
+TEST(a_run_of_nothing_is_refused)
+{
+    static const struct scenario one = {.name = "a", .kind = CASE_KIND_CRASH};
+    static const struct {
+        const char *name;
+        uint32_t count, repeat;
+    } rows[] = {{"no scenario", 0, 1}, {"no repeat", 1, 0}, {"too many cases", 2, UINT32_MAX}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct collect_options options = {.victims_folder = below("victims"),
+                                                .out_folder = below("out")};
+        struct fault fault = FAULT_INIT;
+        struct collected *results = NULL;
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        CHECK_EQ(collect_run(&options, &one, rows[i].count, rows[i].repeat, &keep, NULL, NULL,
+                             &results, &fault),
+                 ERR_USAGE);
+        CHECK(results == NULL && !path_is_folder(below("out")));
+        arena_free(&keep);
+    }
+}
+
+/* Judges are asked by the launcher's words. */
+TEST(a_session_has_the_words_of_its_launcher)
+{
+    static const struct {
+        const char *name;
+        const char *words[3];
+        enum status want;
+    } rows[] = {{"none", {NULL}, ERR_ABSENT},
+                {"not there", {"/no/such/program", NULL}, ERR_ABSENT},
+                {"two words", {"", "-x", NULL}, ERR_NONE}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const char *words[3];
+        struct fault fault = FAULT_INIT;
+        struct collect_session *session = NULL;
+        test_row(rows[i].name);
+        memcpy(words, rows[i].words, sizeof words);
+        if (rows[i].want == ERR_NONE)
+            words[0] = test_actor();
+        const struct collect_options options = {.launcher = words};
+        CHECK_EQ(collect_session_open(&options, &session, &fault), rows[i].want);
+        CHECK_EQ(session != NULL, rows[i].want == ERR_NONE);
+        if (session != NULL) {
+            const char *const *launcher = collect_session_launcher(session);
+            CHECK_STR(launcher[0], words[0]);
+            CHECK_STR(launcher[1], "-x");
+            CHECK(launcher[2] == NULL);
+        } else if (words[0] != NULL) {
+            CHECK_STR(fault.path, words[0]);
+        }
+        collect_session_close(session);
+    }
+}

@@ -461,11 +461,11 @@ const struct record_thread *record_thread_find(const struct record *record, uint
 }
 
 const struct record_stack *record_stack_find(const struct record *record, uint32_t walker,
-                                             uint32_t thread_id, uint32_t sample)
+                                             uint32_t thread_id)
 {
     for (uint32_t i = 0; i < record->stack_count; i++) {
         const struct record_stack *stack = &record->stacks[i];
-        if (stack->walker == walker && stack->thread_id == thread_id && stack->sample == sample)
+        if (stack->walker == walker && stack->thread_id == thread_id && stack->sample == 0)
             return stack;
     }
     return NULL;

@@ -165,9 +165,9 @@ void record_name_generated(const struct record *record, struct frame *frame);
 /* The thread's entry, or NULL. */
 const struct record_thread *record_thread_find(const struct record *record, uint32_t thread_id);
 
-/* First stack of WALKER for THREAD and SAMPLE, or NULL. */
+/* First stack of WALKER for THREAD that is no later sample of it, or NULL. */
 const struct record_stack *record_stack_find(const struct record *record, uint32_t walker,
-                                             uint32_t thread_id, uint32_t sample);
+                                             uint32_t thread_id);
 
 /* First timing of STAGE (and WALKER unless 0), or NULL. */
 const struct record_timing *record_timing_find(const struct record *record, uint32_t stage,
