@@ -386,7 +386,7 @@ static void write_cost(struct json *j, const struct engine_cost *c)
     json_object_end(j);
 }
 
-static void write_claims(struct json *j, const struct run_case *c, bool with_stacks)
+static void write_claims(struct json *j, const struct run_case *c)
 {
     json_key_array(j, "engines");
     for (uint32_t i = 0; i < c->claim_count; i++) {
@@ -401,12 +401,6 @@ static void write_claims(struct json *j, const struct run_case *c, bool with_sta
         json_key_string(j, "why", claim->why);
         json_key(j, "cost");
         write_cost(j, &claim->cost);
-        if (with_stacks) {
-            json_key_array(j, "stacks");
-            for (uint32_t s = 0; s < claim->stack_count; s++)
-                stack_write_json(j, &claim->stacks[s]);
-            json_array_end(j);
-        }
         json_object_end(j);
     }
     json_array_end(j);
@@ -419,7 +413,7 @@ static void write_timing(struct json *j, const struct case_timing *s)
     json_object_end(j);
 }
 
-void run_case_write_json(struct json *j, const struct run_case *c, bool with_stacks)
+void run_case_write_json(struct json *j, const struct run_case *c)
 {
     char hooks[HOOKS_TEXT_BYTES];
     json_object(j);
@@ -453,6 +447,6 @@ void run_case_write_json(struct json *j, const struct run_case *c, bool with_sta
     for (uint32_t i = 0; i < c->result.finding_count; i++)
         finding_write_json(j, &c->result.findings[i]);
     json_array_end(j);
-    write_claims(j, c, with_stacks);
+    write_claims(j, c);
     json_object_end(j);
 }

@@ -80,6 +80,8 @@ enum run_state { RUN_RUNNING, RUN_COMPLETE, RUN_INTERRUPTED, RUN_STATE_COUNT };
 
 /* The label of the runs that `twinstack run` makes. */
 #define RUN_LABEL_RUN "run"
+/* That of the runs of `bench`. */
+#define RUN_LABEL_BENCH "bench"
 /* That of the runs of `check --dumps`, before the reporter's name. Such a run has no truth: what a
  * reporter is judged by is the dump of the same crash. */
 #define RUN_LABEL_REPORTER "reporter "
@@ -159,7 +161,7 @@ enum status run_total_engines(const struct run_case *cases, uint32_t count, stru
 
 /* The documented JSON forms; see report/README.md. */
 void run_info_write_json(struct json *j, const struct run_info *run);
-void run_case_write_json(struct json *j, const struct run_case *c, bool with_stacks);
+void run_case_write_json(struct json *j, const struct run_case *c);
 void finding_write_json(struct json *j, const struct finding *finding);
 void engine_score_write_json(struct json *j, const struct engine_score *score);
 /* The members that come from ENGINE_SCORE_FIELDS, into an object that is open. */

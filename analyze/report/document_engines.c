@@ -123,6 +123,8 @@ static struct sheet_cell both_cell(const void *rows, size_t row, size_t column, 
     case 1:
         return exact_cell(&way->exact, keep);
     case 4:
+        if (way->recall_macro >= 1)
+            return cell_text(INK_GOOD, "100 %");
         return isnan(way->recall_macro)
                    ? cell_text(INK_DIM, "-")
                    : cell_format(keep, INK_PLAIN, "%.1f %%", floor(way->recall_macro * 1000) / 10);

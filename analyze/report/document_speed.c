@@ -188,11 +188,9 @@ static void print_lanes(struct sheet *s, const struct run_figures *report, uint3
 /* "dump : offsets 8.7× [7.0, 9.4], noise 14 %, 13 cases (x64, index on disk; bench, run 9)" */
 static void print_ratio(struct sheet *s, const struct run_figures *report)
 {
-    char text[RATIO_TEXT], about[RATIO_TEXT];
     if (report->ratio->origin == RATIO_NOT_MEASURED) /* the table below says why */
         return;
-    sheet_textf(s, INK_TITLE, "dump : offsets %s (%s)", ratio_text(report->ratio, text),
-                ratio_about(report->ratio, about));
+    sheet_text(s, INK_TITLE, 0, 0, ratio_sentence(report->ratio, s->keep));
 }
 
 /* The cells themselves have the counts of cases that differ from their row's. */

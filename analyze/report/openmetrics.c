@@ -85,6 +85,10 @@ static void put_ratio(FILE *out, const struct dump_ratio *ratio)
     (void)fputs("twinstack_speed_run{", out);
     put_label(out, "origin", ratio->origin == RATIO_OF_BENCH ? "bench" : "run");
     (void)fprintf(out, "} %" PRIu64 "\n", ratio->run_id);
+    if (ratio->cases > 0) { /* older benches stored none */
+        family(out, "speed_cases", NULL, "Cases that the speed ratio is of.");
+        (void)fprintf(out, "twinstack_speed_cases %zu\n", ratio->cases);
+    }
     if (!isnan(ratio->value.low)) {
         family(out, "speed_bound_ratio", "ratio", "95 % interval of the speed ratio.");
         (void)fprintf(out,

@@ -72,6 +72,12 @@ static bool is_shown(const struct stack *s)
     return s->state == STACK_OK && s->frame_count > 0;
 }
 
+static bool copy_text(struct arena *keep, const char *text, const char **out)
+{
+    *out = arena_string(keep, text);
+    return text == NULL || *out != NULL;
+}
+
 /* A copy that outlives the case, with what the formats show of a frame. */
 static const struct stack *copy_stack(const struct stack *s, struct arena *keep)
 {
@@ -81,9 +87,10 @@ static const struct stack *copy_stack(const struct stack *s, struct arena *keep)
         return NULL;
     for (uint32_t i = 0; i < s->frame_count; i++) {
         const struct frame *f = &s->frames[i];
-        frames[i].function = arena_string(keep, f->function);
-        frames[i].module_name = arena_string(keep, f->module_name);
-        frames[i].file = arena_string(keep, f->file);
+        if (!copy_text(keep, f->function, &frames[i].function) ||
+            !copy_text(keep, f->module_name, &frames[i].module_name) ||
+            !copy_text(keep, f->file, &frames[i].file))
+            return NULL;
         frames[i].line = f->line;
         frames[i].offset = f->offset;
         frames[i].method_token = f->method_token;

@@ -119,9 +119,13 @@ struct shown_text {
     size_t bytes;
 };
 
-/* The number of changes that PROGRAM's texts are to be made at. 0: they are there as of now, or a
- * run is in progress, or STORE cannot be written. */
-uint64_t store_wants_shown(struct store *store, const char *program);
+/* Names the program whose texts STORE reads and writes below, a sum over its sources
+ * (pages/shown.h); borrowed. Before that it reads none and wants none. */
+void store_set_program(struct store *store, const char *program);
+
+/* The number of changes that the program's texts are to be made at. 0: they are there as of now, or
+ * a run is in progress, or STORE cannot be written. */
+uint64_t store_wants_shown(struct store *store);
 
 /* What the texts of run RUN_ID alone count for: a sum over it, the runs before it, which are its
  * history, the benches of its commit and, WITH_BASELINES, the baselines with their runs. A text
@@ -129,17 +133,17 @@ uint64_t store_wants_shown(struct store *store, const char *program);
  * it. 0: the run is not over, or there is none; else above every number of changes. */
 uint64_t store_shown_basis(struct store *store, uint64_t run_id, bool with_baselines);
 
-/* Stores texts that PROGRAM made of what the database held at CHANGE, in place of all that it had
- * made for a number of changes, or, if CHANGE is the basis of a run, of those of the same
+/* Stores texts that the program made of what the database held at CHANGE, in place of all that it
+ * had made for a number of changes, or, if CHANGE is the basis of a run, of those of the same
  * addresses. Texts of other programs and of runs that are gone are deleted. */
-enum status store_put_shown(struct store *store, const char *program, uint64_t change,
-                            const struct shown_text *texts, uint32_t count, struct fault *fault);
+enum status store_put_shown(struct store *store, uint64_t change, const struct shown_text *texts,
+                            uint32_t count, struct fault *fault);
 
-/* The text of ADDRESS, which is about run RUN_ID alone (0: not about one), in KEEP. NULL: PROGRAM
- * wrote none, what it was made of has changed since, or, unless it is about one run, a run was
- * killed, which changes nothing in the database. */
-char *store_read_shown(struct store *store, const char *program, const char *address,
-                       uint64_t run_id, struct arena *keep, size_t *bytes);
+/* The text of ADDRESS, which is about run RUN_ID alone (0: not about one), in KEEP. NULL: the
+ * program wrote none, what it was made of has changed since, or, unless it is about one run, a run
+ * was killed, which changes nothing in the database. */
+char *store_read_shown(struct store *store, const char *address, uint64_t run_id,
+                       struct arena *keep, size_t *bytes);
 
 /* ---- baselines, and databases as a whole ----------------------------------------------- */
 

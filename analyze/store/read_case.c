@@ -8,149 +8,11 @@ enum { MODULE_SLOTS = 256 };
 struct reader {
     struct store *store;
     struct arena *keep;
-    struct text_pool *texts; /* for claims and findings; NULL: every text is copied */
     struct fault *fault;
     struct run_case *c;
     uint64_t module_ids[MODULE_SLOTS]; /* one struct per module, however many frames name it */
     const struct module *modules[MODULE_SLOTS];
 };
-
-/* NOLINTBEGIN(bugprone-macro-parentheses) names of members */
-#define READ_BOOL(NAME) s->NAME = query_get(q) != 0;
-#define READ_U32(NAME) s->NAME = (uint32_t)query_get(q);
-#define READ_U64(NAME) s->NAME = query_get(q);
-#define READ_ROW(NAME) s->NAME = (int32_t)query_get_signed(q);
-#define READ_FIELD(KIND, NAME, SUM) READ_##KIND(NAME)
-/* NOLINTEND(bugprone-macro-parentheses) */
-
-static void read_timing(struct query *q, struct case_timing *s)
-{
-    CASE_TIMING_FIELDS(READ_FIELD)
-}
-
-static void read_case_row(struct query *q, struct run_case *c)
-{
-    memset(c, 0, sizeof *c);
-    c->id = query_get(q);
-    c->run_id = query_get(q);
-    c->scenario = query_get_text(q);
-    c->variant = query_get_text(q);
-    c->arch = cpu_parse(query_get_text(q));
-    c->kind = case_kind_parse(query_get_text(q));
-    c->repeat = (uint32_t)query_get(q);
-    c->folder = query_get_text(q);
-    c->case_sha256 = query_get_text(q);
-    c->expected_hooks = hooks_parse(query_get_text(q));
-    c->got_hooks = hooks_parse(query_get_text(q));
-    c->expected_code = query_get(q);
-    c->got_code = query_get(q);
-    c->expected_exit_code = query_get(q);
-    c->got_exit_code = query_get(q);
-    c->wall_ms = query_get(q);
-    read_timing(q, &c->timing);
-    const char *verdict = query_get_text(q);
-    if (verdict == NULL || !verdict_parse(verdict, &c->result.verdict))
-        (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "verdict in the database");
-    c->result.reason = query_get_text(q);
-    c->result.right = query_get_text(q);
-    c->result.signature = query_get_text(q);
-    c->known_id = query_get_text(q);
-}
-
-static void read_cost(struct query *q, struct engine_cost *c)
-{
-    c->open_ns = query_get(q);
-    c->unwind_ns = query_get(q);
-    c->load_ns = query_get(q);
-    c->resolve_ns = query_get(q);
-    c->total_ns = query_get(q);
-    c->peak_bytes = query_get(q);
-}
-
-static enum stack_state as_state(uint64_t number)
-{
-    return number <= STACK_SKIPPED ? (enum stack_state)number : STACK_FAILED;
-}
-
-static void read_score(struct query *q, struct engine_score *s)
-{
-    s->state = as_state(query_get(q));
-    s->reason = query_get_text(q);
-    ENGINE_SCORE_FIELDS(READ_FIELD)
-}
-
-/* Claims without stacks, and scores. */
-static void read_claims(struct reader *r)
-{
-    struct run_case *c = r->c;
-    struct engine_claim claims[CLAIMS_MAX] = {{.engine = NULL}};
-    struct engine_score scores[CLAIMS_MAX] = {{.engine = NULL}};
-    uint32_t count = 0;
-    struct query q = query_with(r->store, SQL_READ_CLAIMS, c->id, r->keep, r->fault);
-    q.texts = r->texts;
-    while (query_row(&q)) {
-        if (count == CLAIMS_MAX) {
-            (void)fault_set(r->fault, ERR_LIMIT, FAULT_NO_OFFSET, "engines in one case");
-            break;
-        }
-        struct engine_claim *k = &claims[count];
-        struct engine_score *s = &scores[count++];
-        k->engine = query_get_text(&q);
-        k->kind = engine_kind_of(k->engine);
-        k->shares = query_get_text(&q);
-        k->version = query_get_text(&q);
-        k->subject = query_get(&q) != 0;
-        k->skipped = query_get(&q) != 0;
-        k->why = query_get_text(&q);
-        read_cost(&q, &k->cost);
-        s->engine = k->engine;
-        s->kind = k->kind;
-        s->subject = k->subject;
-        read_score(&q, s);
-        k->cost.cold_ns = query_get(&q);
-    }
-    (void)query_end(&q);
-    c->claims = ARENA_ARRAY(r->keep, (size_t)count + 1, struct engine_claim);
-    c->result.scores = ARENA_ARRAY(r->keep, (size_t)count + 1, struct engine_score);
-    if (c->claims == NULL || c->result.scores == NULL) {
-        (void)fault_no_memory(r->fault, "case from the database");
-        return;
-    }
-    memcpy(c->claims, claims, count * sizeof *claims);
-    memcpy(c->result.scores, scores, count * sizeof *scores);
-    c->claim_count = c->result.score_count = count;
-    store_read_ways(r->store, c, r->keep, r->texts, r->fault);
-}
-
-static void read_findings(struct reader *r)
-{
-    struct case_result *out = &r->c->result;
-    struct query q = query_with(r->store, SQL_READ_FINDINGS, r->c->id, r->keep, r->fault);
-    q.texts = r->texts;
-    struct finding *f;
-    while ((f = query_row_of(&q, &out->findings, &out->finding_count, sizeof *f)) != NULL) {
-        const uint64_t level = query_get(&q);
-        f->level = level <= LEVEL_LINE ? (enum finding_level)level : LEVEL_PHYSICAL;
-        const char *cause = query_get_text(&q);
-        if (cause == NULL || !cause_parse(cause, &f->cause))
-            f->cause = CAUSE_UNEXPLAINED;
-        f->engine = query_get_text(&q);
-        f->against = query_get_text(&q);
-        f->against_truth = f->against != NULL && strcmp(f->against, FINDING_TRUTH) == 0;
-        f->wrong = query_get_text(&q);
-        f->frame_a = (int32_t)query_get_signed(&q);
-        f->frame_b = (int32_t)query_get_signed(&q);
-        f->thread_id = (uint32_t)query_get(&q);
-        f->row = (uint32_t)query_get(&q);
-        f->fails = query_get(&q) != 0;
-        f->evidence = query_get_text(&q);
-        finding_blame_parse(query_get_text(&q), f);
-        f->witnesses = query_get_text(&q);
-        f->module = query_get_text(&q);
-        f->function = query_get_text(&q);
-    }
-    (void)query_end(&q);
-}
 
 static void bind_case_filter(struct query *q, const struct case_query *query)
 {
@@ -182,19 +44,19 @@ enum status store_list_cases(struct store *store, const struct case_query *query
     query_int(&q, query->after);
     query_int(&q, (uint64_t)limit + 1);
     while (out->count <= limit && query_row(&q))
-        read_case_row(&q, &out->cases[out->count++]);
+        store_read_head(&q, &out->cases[out->count++]);
     (void)query_end(&q);
     if (out->count > limit) {
         out->count = limit;
         out->next = out->cases[limit - 1].id;
     }
     for (uint32_t i = 0; i < out->count && fault->code == ERR_NONE; i++) {
-        struct reader r = {
-            .store = store, .keep = keep, .texts = texts, .fault = fault, .c = &out->cases[i]};
+        struct run_case *const one = &out->cases[i];
+        const struct case_set set = {store, &one, 1, keep, texts, fault};
         if (!query->without_scores)
-            read_claims(&r);
+            store_read_scores(&set);
         if (!query->without_findings)
-            read_findings(&r);
+            store_read_findings(&set);
     }
     struct query count = query_begin(store, SQL_COUNT_CASES, keep, fault);
     bind_case_filter(&count, query);
@@ -222,7 +84,8 @@ enum status store_list_all_cases(struct store *store, const struct case_query *q
         const uint64_t wanted = (uint64_t)*count + page.count;
         if (!ARENA_ROOM(keep, *cases, room, wanted > page.total ? wanted : page.total + 1))
             return fault_no_memory(fault, "cases of a run");
-        memcpy(*cases + *count, page.cases, page.count * sizeof **cases);
+        if (*cases != NULL)
+            memcpy(*cases + *count, page.cases, page.count * sizeof **cases);
         *count += page.count;
         now.after = page.next;
     } while (now.after != 0);
@@ -354,13 +217,13 @@ static void read_stack_row(struct query *q, struct stack_row *row, uint32_t *cla
     s->thread_id = (uint32_t)query_get(q);
     s->thread_name = query_get_text(q);
     stack_set_role_text(s, query_get_text(q));
-    s->state = as_state(query_get(q));
+    s->state = store_stack_state(query_get(q));
     stack_set_stop_text(s, query_get_text(q));
     s->left_out = (uint32_t)query_get(q);
     s->sample = (uint32_t)query_get(q);
     s->walk_ns = query_get(q);
     s->stopped_ns = query_get(q);
-    read_cost(q, &s->cost);
+    store_read_cost(q, &s->cost);
     s->frame_count = (uint32_t)query_get(q);
 }
 
@@ -518,9 +381,9 @@ enum status store_read_case(struct store *store, uint64_t case_id, struct arena 
 {
     memset(out, 0, sizeof *out);
     bool has_truth = false;
-    struct query q = query_with(store, SQL_READ_CASE, case_id, keep, fault);
+    struct query q = store_begin_range(store, SQL_READ_CASE, case_id, case_id, keep, fault);
     if (query_row(&q)) {
-        read_case_row(&q, out);
+        store_read_head(&q, out);
         has_truth = query_get(&q) != 0;
     }
     if (query_end(&q) != ERR_NONE)
@@ -528,8 +391,9 @@ enum status store_read_case(struct store *store, uint64_t case_id, struct arena 
     if (out->id == 0)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "case");
     struct reader r = {.store = store, .keep = keep, .fault = fault, .c = out};
-    read_claims(&r);
-    read_findings(&r);
+    const struct case_set set = {store, &out, 1, keep, NULL, fault};
+    store_read_scores(&set);
+    store_read_findings(&set);
     if (fault->code != ERR_NONE)
         return fault->code;
     const int32_t *truths = read_threads(&r);
@@ -544,21 +408,9 @@ enum status store_read_case(struct store *store, uint64_t case_id, struct arena 
 enum status store_read_parts(struct store *store, uint64_t case_id, unsigned parts,
                              struct arena *keep, struct run_case *out, struct fault *fault)
 {
-    if ((parts & CASE_STACKS) != 0)
-        return store_read_case(store, case_id, keep, out, fault);
-    struct reader r = {.store = store, .keep = keep, .fault = fault, .c = out};
-    struct query q = query_begin(store, SQL_READ_CASE, keep, fault);
-    memset(out, 0, sizeof *out);
-    query_int(&q, case_id);
-    if (query_row(&q))
-        read_case_row(&q, out);
-    if (query_end(&q) == ERR_NONE && (parts & CASE_SCORES) != 0)
-        read_claims(&r);
-    if (fault->code == ERR_NONE && (parts & CASE_FINDINGS) != 0)
-        read_findings(&r);
-    if (fault->code == ERR_NONE && out->id == 0)
-        return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "case");
-    return fault->code;
+    return (parts & CASE_STACKS) != 0
+               ? store_read_case(store, case_id, keep, out, fault)
+               : store_read_batch(store, &case_id, 1, parts, keep, out, fault);
 }
 
 enum status store_list_case_ids(struct store *store, uint64_t run_id, struct arena *keep,

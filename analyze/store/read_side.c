@@ -44,9 +44,9 @@ static void read_case(struct query *q, enum diff_detail detail, struct diff_case
         (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "verdict in the database");
     c->signature = query_get_text(q);
     c->has = query_get(q) != 0 ? DIFF_HAS_TRUTH : 0;
+    c->reason = query_get_text(q);
     if (detail != DIFF_TIMES)
         return;
-    c->reason = query_get_text(q);
     if (run_verdict_fails(c->verdict))
         c->folder = query_get_text(q);
     else

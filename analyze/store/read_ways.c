@@ -35,12 +35,14 @@ static void read_way(struct query *q, struct arena *keep, struct way_cost **ways
         (*ways)[way] = cost;
 }
 
-void store_read_ways(struct store *store, struct run_case *c, struct arena *keep,
-                     struct text_pool *texts, struct fault *fault)
+void store_read_ways(const struct case_set *set)
 {
-    struct query q = query_with(store, SQL_READ_WAYS, c->id, keep, fault);
-    q.texts = texts;
-    while (query_row(&q))
-        read_way(&q, keep, &c->ways);
+    uint32_t at = 0;
+    struct query q = store_begin_set(set, SQL_READ_WAYS);
+    while (query_row(&q)) {
+        struct run_case *c = store_case_of(set, query_get(&q), &at);
+        if (c != NULL)
+            read_way(&q, set->keep, &c->ways);
+    }
     (void)query_end(&q);
 }

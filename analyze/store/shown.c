@@ -21,13 +21,18 @@ static uint64_t count_changes(struct store *store, struct fault *fault)
     return number;
 }
 
-uint64_t store_wants_shown(struct store *store, const char *program)
+void store_set_program(struct store *store, const char *program)
+{
+    store->program = program;
+}
+
+uint64_t store_wants_shown(struct store *store)
 {
     struct fault fault = FAULT_INIT;
-    if (store->mode != STORE_WRITE)
+    if (store->mode != STORE_WRITE || store->program == NULL)
         return 0;
     struct query q = query_begin(store, SQL_HAS_SHOWN, NULL, &fault);
-    query_text(&q, program);
+    query_text(&q, store->program);
     const bool has = query_row(&q);
     return query_end(&q) == ERR_NONE && !has ? count_changes(store, &fault) : 0;
 }
@@ -72,10 +77,10 @@ uint64_t store_shown_basis(struct store *store, uint64_t run_id, bool with_basel
     return is_over && fault.code == ERR_NONE ? sum | BASIS_BIT : 0;
 }
 
-static void clear(struct store *store, const char *program, uint64_t change, struct fault *fault)
+static void clear(struct store *store, uint64_t change, struct fault *fault)
 {
     struct query q = query_begin(store, SQL_CLEAR_SHOWN, NULL, fault);
-    query_text(&q, program);
+    query_text(&q, store->program);
     (void)query_run(&q);
     if (change >= BASIS_BIT || fault->code != ERR_NONE)
         return;
@@ -83,18 +88,18 @@ static void clear(struct store *store, const char *program, uint64_t change, str
     (void)query_run(&now);
 }
 
-enum status store_put_shown(struct store *store, const char *program, uint64_t change,
-                            const struct shown_text *texts, uint32_t count, struct fault *fault)
+enum status store_put_shown(struct store *store, uint64_t change, const struct shown_text *texts,
+                            uint32_t count, struct fault *fault)
 {
     if (database_begin(&store->database, fault) != ERR_NONE)
         return fault->code;
-    clear(store, program, change, fault);
+    clear(store, change, fault);
     for (uint32_t i = 0; i < count && fault->code == ERR_NONE; i++) {
         if (texts[i].bytes > SHOWN_MAX_BYTES)
             continue;
         struct query q = query_begin(store, SQL_ADD_SHOWN, NULL, fault);
         query_text(&q, texts[i].address);
-        query_text(&q, program);
+        query_text(&q, store->program);
         query_int(&q, change);
         store_bind_packed(&q, texts[i].text, texts[i].bytes, Z_BEST_SPEED);
         (void)query_run(&q);
@@ -102,8 +107,8 @@ enum status store_put_shown(struct store *store, const char *program, uint64_t c
     return database_end(&store->database, fault->code, fault);
 }
 
-char *store_read_shown(struct store *store, const char *program, const char *address,
-                       uint64_t run_id, struct arena *keep, size_t *bytes)
+char *store_read_shown(struct store *store, const char *address, uint64_t run_id,
+                       struct arena *keep, size_t *bytes)
 {
     struct fault fault = FAULT_INIT;
     char *text = NULL;
@@ -112,7 +117,7 @@ char *store_read_shown(struct store *store, const char *program, const char *add
     const uint64_t alone = run_id != 0 ? store_shown_basis(store, run_id, false) : as_of;
     struct query q = query_begin(store, SQL_READ_SHOWN, keep, &fault);
     query_text(&q, address);
-    query_text(&q, program);
+    query_text(&q, store->program); /* NULL equals none */
     query_int(&q, as_of);
     query_int(&q, alone);
     query_int(&q, SHOWN_MAX_BYTES);

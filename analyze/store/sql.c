@@ -32,7 +32,7 @@
 #define EVIDENCE "coalesce(f.evidence, (SELECT value FROM text WHERE id = f.evidence_text))"
 
 /* What a comparison needs of every case. */
-#define SIDE_COLUMNS "c.id, scenario, variant, kind, repeat, verdict, signature, has_truth"
+#define SIDE_COLUMNS "c.id, scenario, variant, kind, repeat, verdict, signature, has_truth, reason"
 
 /* ?2: the runs whose process was killed, ",7,9," */
 #define ENDED "(state <> 'running' OR instr(?2, ',' || id || ',') > 0)"
@@ -298,6 +298,7 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_RUNS_WITHOUT_SUMS] = "SELECT id FROM run WHERE state <> 'running'"
                               " AND id NOT IN (SELECT run_id FROM run_median) LIMIT 256",
     [SQL_ADD_TEXT] = "INSERT OR IGNORE INTO text (value) VALUES (?)",
+    [SQL_READ_TEXT] = "SELECT value FROM text WHERE id = ?",
     [SQL_FIND_TEXT] = "SELECT id FROM text WHERE value = ?",
     [SQL_ADD_MODULE] = "INSERT OR IGNORE INTO module (position, name, path, pdb_name, code_id,"
                        " debug_id, mvid, base_va, image_bytes, loaded_at_ns, unloaded_at_ns)"
@@ -327,10 +328,10 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_FIND_RUN_UUID] = "SELECT id FROM run WHERE substr(uuid, 1, length(?1)) = ?1"
                           " ORDER BY id LIMIT 2",
     /* a bench has no cases and is left out; a run that was stopped before its first case counts */
-    [SQL_FIND_RUN_LATEST] = "SELECT id FROM run WHERE " ENDED " AND (label = 'run'"
+    [SQL_FIND_RUN_LATEST] = "SELECT id FROM run WHERE " ENDED " AND (label = '" RUN_LABEL_RUN "'"
                             " OR EXISTS (SELECT 1 FROM crash_case c WHERE c.run_id = run.id))"
                             " ORDER BY started_ns DESC, id DESC LIMIT 1 OFFSET ?1",
-    [SQL_FIND_RUN_NAMED] = "SELECT id FROM run WHERE " ENDED " AND (label = 'run'"
+    [SQL_FIND_RUN_NAMED] = "SELECT id FROM run WHERE " ENDED " AND (label = '" RUN_LABEL_RUN "'"
                            " OR EXISTS (SELECT 1 FROM crash_case c WHERE c.run_id = run.id))"
                            " AND (branch = ?1 OR (length(?1) >= 7"
                            " AND substr(commit_id, 1, length(?1)) = ?1))"
@@ -344,17 +345,20 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_LIST_CASES_DOWN] = "SELECT " CASE_COLUMNS " FROM crash_case c WHERE " CASE_FILTER
                             " AND (?8 = 0 OR c.id < ?8) ORDER BY c.id DESC LIMIT ?9",
     [SQL_COUNT_CASES] = "SELECT count(*) FROM crash_case c WHERE " CASE_FILTER,
-    [SQL_READ_CASE] = "SELECT " CASE_COLUMNS " FROM crash_case c WHERE c.id = ?",
+    [SQL_READ_CASE] = "SELECT " CASE_COLUMNS " FROM crash_case c WHERE c.id BETWEEN ? AND ?"
+                      " ORDER BY c.id",
     [SQL_READ_CLAIMS] =
-        "SELECT engine, " SHARES ", version, subject, skipped, why, open_ns, unwind_ns,"
+        "SELECT case_id, engine, k.shares, k.shares_text, version, subject, skipped, why, open_ns, "
+        "unwind_ns,"
         " load_ns, resolve_ns, total_ns, peak_bytes, state, reason" ENGINE_SCORE_FIELDS(
             COLUMN) ", cold_ns"
-                    " FROM claim k WHERE case_id = ? ORDER BY position",
-    [SQL_READ_WAYS] = "SELECT " WAY_COLUMNS " FROM way_cost WHERE case_id = ?",
+                    " FROM claim k WHERE case_id BETWEEN ? AND ? ORDER BY case_id, position",
+    [SQL_READ_WAYS] = "SELECT case_id, " WAY_COLUMNS " FROM way_cost WHERE case_id BETWEEN ? AND ?"
+                      " ORDER BY case_id, way",
     [SQL_READ_FINDINGS] =
-        "SELECT level, cause, engine, against, wrong, frame_a, frame_b,"
+        "SELECT case_id, level, cause, engine, against, wrong, frame_a, frame_b,"
         " thread_id, row, fails, " EVIDENCE ", blame, witnesses, module, function FROM finding f"
-        " WHERE case_id = ? ORDER BY position",
+        " WHERE case_id BETWEEN ? AND ? ORDER BY case_id, position",
     [SQL_READ_THREADS] = "SELECT thread_id, name, role, truth, reference, row_count FROM thread"
                          " WHERE case_id = ? ORDER BY position",
     [SQL_READ_TRUTH_THREADS] = "SELECT thread_id, role,"
@@ -399,7 +403,7 @@ const char *const store_sql[SQL_COUNT] = {
         " AND (c.signature IS NOT NULL OR c.verdict = 'XFAIL') ORDER BY c.id",
     [SQL_READ_VERDICTS] =
         "SELECT " SIDE_COLUMNS " FROM crash_case c WHERE run_id = ? ORDER BY c.id",
-    [SQL_READ_SIDE] = "SELECT " SIDE_COLUMNS ", reason, folder, " DECIDING_FINDING " ORDER BY c.id",
+    [SQL_READ_SIDE] = "SELECT " SIDE_COLUMNS ", folder, " DECIDING_FINDING " ORDER BY c.id",
     [SQL_READ_SIDE_TIMES] = "SELECT c.id, k.engine, k.subject, k.state, k.total_ns, k.frames"
                             " FROM crash_case c JOIN claim k ON k.case_id = c.id"
                             " WHERE c.run_id = ? ORDER BY c.id, k.position",
@@ -502,9 +506,10 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_READ_SHOWN] = "SELECT text, plain_bytes FROM shown WHERE address = ? AND program = ?"
                        " AND change IN (?, ?) AND coalesce(plain_bytes, length(text)) <= ?",
     /* the rest of a run never changes; a bench of its commit may come later */
-    [SQL_READ_BASIS] = "SELECT id, state, uuid || ' ' || finished_ns FROM run WHERE id <= ?1"
-                       " OR ?2 AND id IN (SELECT run_id FROM baseline) OR label = 'bench' AND"
-                       " commit_id = (SELECT commit_id FROM run WHERE id = ?1) ORDER BY id",
+    [SQL_READ_BASIS] =
+        "SELECT id, state, uuid || ' ' || finished_ns FROM run WHERE id <= ?1"
+        " OR ?2 AND id IN (SELECT run_id FROM baseline) OR label = '" RUN_LABEL_BENCH "' AND"
+        " commit_id = (SELECT commit_id FROM run WHERE id = ?1) ORDER BY id",
     [SQL_READ_BASELINES] = "SELECT run_id, quote(branch) || quote(platform) FROM baseline"
                            " ORDER BY branch, platform",
     /* the texts of one run have its number in their address: /api/v1/runs/7/grid, ...?run=7 */

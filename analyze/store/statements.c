@@ -14,6 +14,29 @@ struct query query_with(struct store *store, enum sql sql, uint64_t id, struct a
     return q;
 }
 
+struct query store_begin_range(struct store *store, enum sql sql, uint64_t first, uint64_t last,
+                               struct arena *keep, struct fault *fault)
+{
+    struct query q = query_with(store, sql, first, keep, fault);
+    query_int(&q, last);
+    return q;
+}
+
+struct run_case *store_case_of(const struct case_set *set, uint64_t id, uint32_t *at)
+{
+    while (*at < set->count && set->cases[*at]->id < id)
+        (*at)++;
+    return *at < set->count && set->cases[*at]->id == id ? set->cases[*at] : NULL;
+}
+
+struct query store_begin_set(const struct case_set *set, enum sql sql)
+{
+    struct query q = store_begin_range(set->store, sql, set->cases[0]->id,
+                                       set->cases[set->count - 1]->id, set->keep, set->fault);
+    q.texts = set->texts;
+    return q;
+}
+
 uint64_t store_text_id(struct store *store, const char *text, struct fault *fault)
 {
     uint64_t id = 0;

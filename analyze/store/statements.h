@@ -37,6 +37,7 @@ enum sql {
     SQL_SUM_MEDIANS,
     SQL_RUNS_WITHOUT_SUMS,
     SQL_ADD_TEXT,
+    SQL_READ_TEXT,
     SQL_FIND_TEXT,
     SQL_ADD_MODULE,
     SQL_FIND_MODULE,
@@ -124,6 +125,7 @@ extern const char *const *const store_migrations[STORE_SCHEMA_VERSION];
 struct store {
     struct database database;
     enum store_mode mode;
+    const char *program; /* borrowed; NULL: none is named */
 };
 
 struct query query_begin(struct store *store, enum sql sql, struct arena *keep,
@@ -151,9 +153,33 @@ char *store_get_packed(struct query *q, size_t *bytes);
  * memory. */
 struct finding *store_read_deciding(struct query *q, struct arena *keep);
 
-/* What each way costs in a case (read_ways.c). */
-void store_read_ways(struct store *store, struct run_case *c, struct arena *keep,
-                     struct text_pool *texts, struct fault *fault);
+/* The rows of the cases numbered FIRST to LAST, of a statement that says BETWEEN. */
+struct query store_begin_range(struct store *store, enum sql sql, uint64_t first, uint64_t last,
+                               struct arena *keep, struct fault *fault);
+
+/* Cases whose ids are set, in the order of these; COUNT at least 1. What is read of them is in
+ * KEEP; TEXTS: where equal texts are one; NULL: each is copied. */
+struct case_set {
+    struct store *store;
+    struct run_case *const *cases;
+    uint32_t count;
+    struct arena *keep;
+    struct text_pool *texts;
+    struct fault *fault;
+};
+/* Rows from the first to the last case of SET, whose first column is the case; and the case of SET
+ * that a row of case ID belongs to, NULL: none. Rows come in the order of the cases, so *AT, which
+ * begins as 0, only grows. */
+struct query store_begin_set(const struct case_set *set, enum sql sql);
+struct run_case *store_case_of(const struct case_set *set, uint64_t id, uint32_t *at);
+
+/* Parts of cases (read_parts.c, read_ways.c). A head is one row of CASE_COLUMNS. */
+void store_read_head(struct query *q, struct run_case *c);
+void store_read_cost(struct query *q, struct engine_cost *c);
+enum stack_state store_stack_state(uint64_t number);
+void store_read_scores(const struct case_set *set);
+void store_read_ways(const struct case_set *set);
+void store_read_findings(const struct case_set *set);
 
 /* Fails unless the run is still being written (write_run.c). Fails: ERR_ABSENT, ERR_USAGE. */
 enum status store_demand_running(struct store *store, uint64_t run_id, struct fault *fault);

@@ -75,6 +75,13 @@ enum status store_list_case_ids(struct store *store, uint64_t run_id, struct are
 enum status store_read_parts(struct store *store, uint64_t case_id, unsigned parts,
                              struct arena *keep, struct run_case *out, struct fault *fault);
 
+/* The same of COUNT cases, at most CASE_BATCH, in OUT in the order of IDS: a few statements for all
+ * of them, where their numbers are close to each other. PARTS without CASE_STACKS. */
+enum { CASE_BATCH = 128 };
+enum status store_read_batch(struct store *store, const uint64_t *ids, uint32_t count,
+                             unsigned parts, struct arena *keep, struct run_case *out,
+                             struct fault *fault);
+
 /* The cases of a run that should have been captured, and those of them that were. */
 enum status store_count_captures(struct store *store, uint64_t run_id, uint32_t *expected,
                                  uint32_t *captured, struct fault *fault);

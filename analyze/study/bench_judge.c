@@ -55,7 +55,7 @@ enum status bench_newest_noise(struct store *store, struct arena *keep, double *
     struct run_page page;
     struct bench_sample *samples = NULL;
     uint32_t count = 0;
-    const struct run_query query = {.label = "bench", .limit = 1};
+    const struct run_query query = {.label = RUN_LABEL_BENCH, .limit = 1};
     *noise = (double)NAN;
     *run_id = 0;
     if (store_list_runs(store, &query, keep, &page, fault) != ERR_NONE || page.count == 0)
@@ -119,7 +119,7 @@ static size_t read_history(struct store *store, enum bench_lane way, bool cold, 
 {
     struct run_page page;
     struct fault fault = FAULT_INIT;
-    const struct run_query query = {.label = "bench", .limit = HISTORY_BENCHES};
+    const struct run_query query = {.label = RUN_LABEL_BENCH, .limit = HISTORY_BENCHES};
     size_t count = 0;
     if (store == NULL || store_list_runs(store, &query, keep, &page, &fault) != ERR_NONE)
         return 0;

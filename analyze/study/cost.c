@@ -125,31 +125,28 @@ static const struct lane_source {
 
 /* The samples of a run. */
 struct columns {
-    struct sample_set *set;
+    struct sample_columns all;
     enum cpu arch;
     bool has_pairs; /* stacks by offsets, with which those of dumps are compared */
-    uint64_t *units, *scenarios, *strata, *raw, *sum, *same;
-    uint64_t *distinct; /* room for units or scenarios */
-    double *numbers;
-    struct fault fault;
+    uint64_t *sum;
 };
 
 static void read_place(struct columns *c, int place, uint64_t *out)
 {
-    if (place == NONE || sample_set_column(c->set, place, out, &c->fault) != ERR_NONE)
-        memset(out, 0, c->set->count * sizeof *out);
+    if (place == NONE || sample_set_column(c->all.set, place, out, &c->all.fault) != ERR_NONE)
+        memset(out, 0, c->all.set->count * sizeof *out);
 }
 
 /* A part that is missing makes the sum unknown. */
 static void read_amount(struct columns *c, const struct places *from)
 {
-    read_place(c, from->whole, c->raw);
+    read_place(c, from->whole, c->all.raw);
     read_place(c, from->parts[0], c->sum);
-    read_place(c, from->parts[1], c->same);
-    for (uint32_t i = 0; i < c->set->count; i++) {
-        const bool known = c->sum[i] != 0 && (from->parts[1] == NONE || c->same[i] != 0);
-        if (c->raw[i] == 0 && known)
-            c->raw[i] = c->sum[i] + c->same[i];
+    read_place(c, from->parts[1], c->all.other);
+    for (uint32_t i = 0; i < c->all.set->count; i++) {
+        const bool known = c->sum[i] != 0 && (from->parts[1] == NONE || c->all.other[i] != 0);
+        if (c->all.raw[i] == 0 && known)
+            c->all.raw[i] = c->sum[i] + c->all.other[i];
     }
 }
 
@@ -157,10 +154,10 @@ static void read_amount(struct columns *c, const struct places *from)
 static size_t distinct_of(struct columns *c, const uint64_t *names)
 {
     size_t count = 0;
-    for (uint32_t i = 0; i < c->set->count; i++)
-        if (c->raw[i] != 0 && sample_arch(c->strata[i]) == c->arch)
-            c->distinct[count++] = names[i];
-    return sample_distinct(c->distinct, count);
+    for (uint32_t i = 0; i < c->all.set->count; i++)
+        if (c->all.raw[i] != 0 && sample_arch(c->all.strata[i]) == c->arch)
+            c->all.distinct[count++] = names[i];
+    return sample_distinct(c->all.distinct, count);
 }
 
 /* Of the numbers in `raw`, those that are known. The interval is over scenarios, as in the table of
@@ -169,23 +166,23 @@ static struct cost_amount amount_of(struct columns *c)
 {
     struct cost_amount out = {.one = {UNKNOWN, UNKNOWN, UNKNOWN}};
     size_t count = 0;
-    for (uint32_t i = 0; i < c->set->count; i++)
-        if (c->raw[i] != 0 && sample_arch(c->strata[i]) == c->arch)
-            c->numbers[count++] = (double)c->raw[i];
-    out.cases = distinct_of(c, c->units);
-    out.scenarios = distinct_of(c, c->scenarios);
+    for (uint32_t i = 0; i < c->all.set->count; i++)
+        if (c->all.raw[i] != 0 && sample_arch(c->all.strata[i]) == c->arch)
+            c->all.numbers[count++] = (double)c->all.raw[i];
+    out.cases = distinct_of(c, c->all.units);
+    out.scenarios = distinct_of(c, c->all.scenarios);
     if (sample_state(out.cases, out.scenarios) == SAMPLE_ENOUGH)
-        out.one = statistics_median_interval(c->numbers, count, out.scenarios);
+        out.one = statistics_median_interval(c->all.numbers, count, out.scenarios);
     return out;
 }
 
 /* Over the cases that both ways have, as in the table of speed. */
 static struct cost_amount time_of(struct columns *c, enum speed_lane lane, enum speed_state state)
 {
-    read_place(c, speed_place(lane, state), c->raw);
-    read_place(c, speed_place(SPEED_OFFSET, state), c->same);
-    for (uint32_t i = 0; i < c->set->count; i++)
-        c->raw[i] = c->same[i] != 0 || !c->has_pairs ? c->raw[i] : 0;
+    read_place(c, speed_place(lane, state), c->all.raw);
+    read_place(c, speed_place(SPEED_OFFSET, state), c->all.other);
+    for (uint32_t i = 0; i < c->all.set->count; i++)
+        c->all.raw[i] = c->all.other[i] != 0 || !c->has_pairs ? c->all.raw[i] : 0;
     return amount_of(c);
 }
 
@@ -206,8 +203,8 @@ static void fill(struct columns *c, enum cost_lane_index lane, struct cost_lane 
 static bool has_stacks(struct columns *c, enum cpu arch, enum speed_lane lane)
 {
     c->arch = arch;
-    read_place(c, speed_place(lane, SPEED_WARM), c->raw);
-    return distinct_of(c, c->units) > 0;
+    read_place(c, speed_place(lane, SPEED_WARM), c->all.raw);
+    return distinct_of(c, c->all.units) > 0;
 }
 
 static void begin(const struct run_figures *figures, struct arena *keep, struct cost *out)
@@ -258,28 +255,13 @@ static void fill_all(struct columns *c, const struct run_figures *figures, struc
 void cost_of_samples(const struct run_figures *figures, struct sample_set *samples,
                      struct arena *keep, struct costs *out)
 {
-    const size_t room = (size_t)samples->count + 1;
     struct arena work;
     arena_init(&work, 0);
-    struct columns c = {.set = samples,
-                        .units = arena_array(&work, room, sizeof *c.units),
-                        .scenarios = arena_array(&work, room, sizeof *c.scenarios),
-                        .strata = arena_array(&work, room, sizeof *c.strata),
-                        .raw = arena_array(&work, room, sizeof *c.raw),
-                        .sum = arena_array(&work, room, sizeof *c.sum),
-                        .same = arena_array(&work, room, sizeof *c.same),
-                        .distinct = arena_array(&work, room, sizeof *c.distinct),
-                        .numbers = arena_array(&work, room, sizeof *c.numbers),
-                        .fault = FAULT_INIT};
+    struct columns c = {.sum = ARENA_ARRAY(&work, (size_t)samples->count + 1, uint64_t)};
     out->count = 0;
-    if (c.units != NULL && c.scenarios != NULL && c.strata != NULL && c.raw != NULL &&
-        c.sum != NULL && c.same != NULL && c.distinct != NULL && c.numbers != NULL) {
-        read_place(&c, SPEED_UNIT, c.units);
-        read_place(&c, SPEED_SCENARIO, c.scenarios);
-        read_place(&c, SPEED_STRATUM, c.strata);
+    if (sample_columns_open(samples, &work, &c.all) && c.sum != NULL)
         fill_all(&c, figures, keep, out);
-    }
-    if (c.fault.code != ERR_NONE || out->count == 0) {
+    if (c.all.fault.code != ERR_NONE || out->count == 0) {
         begin(figures, keep, &out->of[0]);
         out->count = 1;
     }

@@ -115,7 +115,8 @@ struct case_window {
     uint32_t count; /* of all cases */
     uint64_t *ids;  /* of those in the database, by repeat and name */
     struct arena keep, scratch;
-    struct run_case c;
+    struct run_case *ready; /* of those in the database, READY_COUNT from case FIRST on */
+    uint32_t first, ready_count;
 };
 /* Fails: as the database; the window is empty. Close it also then. */
 void case_window_open(struct case_window *w, const struct run_figures *figures, unsigned parts,

@@ -129,6 +129,9 @@ enum status gate_decide(struct store *store, const char *word, const struct gate
     check_engines(&s);
     if (gate_check_baseline(&s, store, fault) != ERR_NONE)
         return fault->code;
+    out->ratio = ratio_read(store, &out->run.info, keep, fault);
+    if (out->ratio == NULL)
+        return fault->code;
     conclude(out);
     return ERR_NONE;
 }
@@ -189,5 +192,6 @@ void gate_write_json(struct json *j, const struct gate *gate)
         json_object_end(j);
     }
     json_array_end(j);
+    ratio_write_both(j, gate->ratio_before, gate->ratio);
     json_object_end(j);
 }

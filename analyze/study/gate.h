@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "model/lane.h"
+#include "study/ratio.h"
 #include "study/run_difference.h"
 
 /* Shares are 0..1; NaN: not asked for. */
@@ -43,6 +44,8 @@ struct gate {
     struct run_figures figures; /* sums; no cases */
     struct gate_check checks[GATE_CHECKS_MAX];
     uint32_t check_count;
+    const struct dump_ratio *ratio, *ratio_before; /* of both runs; NULL: there is no such run */
+    uint64_t run_before;
     bool shadow; /* of sampled reports: there is no run */
     bool open;   /* every check holds */
 };

@@ -363,6 +363,8 @@ enum status gate_check_baseline(struct gate_session *s, struct store *store, str
         return ERR_NONE;
     if (compare_runs(s, store, &before, &compared, fault) != ERR_NONE)
         return fault->code;
+    s->out->ratio_before = before.ratio;
+    s->out->run_before = before.info.id;
     check_before(&d);
     check_failures(&d);
     if (check_gone(&d, fault) != ERR_NONE || check_losses(&d, fault) != ERR_NONE)

@@ -71,8 +71,8 @@ static enum status read_samples(struct lanes *l, struct store *store, const stru
     if (out->units == NULL || out->strata == NULL || out->times == NULL)
         return fault_no_memory(l->fault, "times of a run");
     speed_of_samples(&figures, &out->samples, &l->scratch, &out->speed);
-    (void)sample_set_column(&out->samples, SPEED_UNIT, out->units, l->fault);
-    return sample_set_column(&out->samples, SPEED_STRATUM, out->strata, l->fault);
+    (void)sample_set_column(&out->samples, SAMPLE_UNIT, out->units, l->fault);
+    return sample_set_column(&out->samples, SAMPLE_STRATUM, out->strata, l->fault);
 }
 
 /* The baseline may be in another database. */

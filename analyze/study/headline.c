@@ -100,8 +100,6 @@ struct row_source {
 #define PART(KEY, NAME, GROUP, FIELD)                                                              \
     {.key = (KEY), .name = (NAME), .group = (GROUP), .part = true, .numbers = EVERY_WAY(FIELD)}
 
-#define STRATUM ((int)offsetof(struct figure_sample, stratum))
-
 /* The foreign library and our engine read the same dump, so both columns have its cost. */
 static const struct row_source sources[ROWS] = {
     [ROW_WALK] = {DYING("walk"), .numbers = {[WAY_FOREIGN] = NEVER,
@@ -387,7 +385,7 @@ void headline_of_samples(const struct run_figures *figures, struct sample_set *s
                         .fault = FAULT_INIT};
     begin(figures, keep, out);
     if (c.strata != NULL && c.raw != NULL && c.numbers != NULL && c.places != NULL &&
-        sample_set_column(samples, STRATUM, c.strata, &c.fault) == ERR_NONE) {
+        sample_set_column(samples, SAMPLE_STRATUM, c.strata, &c.fault) == ERR_NONE) {
         choose_arch(&c);
         state_scope(c.arch, keep, out);
         out->cases = count_cases(&c);

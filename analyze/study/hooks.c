@@ -1,12 +1,11 @@
 /* See hooks.h. */
 #include "study/hooks.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 
 /* No hook can see any other case. */
 static bool can_have_hook(const struct run_case *c)
@@ -52,19 +51,6 @@ static enum status add_row(struct hook_count *count, struct hook_row row, const 
     return ERR_NONE;
 }
 
-/* No row has these marks for this scenario: a search through all rows of a large run would find
- * none. */
-static bool is_first(struct hook_count *count, const char *scenario, const struct hook_row *row)
-{
-    enum { NUMBER_BYTES = 2 + 2 * sizeof(uintptr_t) };
-    char key[NUMBER_BYTES + CASE_HOOK_COUNT];
-    const uint32_t before = count->texts.count;
-    size_t used = (size_t)snprintf(key, NUMBER_BYTES, "%" PRIxPTR " ", (uintptr_t)scenario);
-    for (int d = 0; d < CASE_HOOK_COUNT; d++)
-        key[used++] = (char)('0' + row->marks[d]);
-    return text_pool_add(&count->texts, key, used) != NULL && count->texts.count > before;
-}
-
 enum status hook_count_add(struct hook_count *count, const struct run_case *c, struct fault *fault)
 {
     struct hook_matrix *m = count->out;
@@ -72,7 +58,7 @@ enum status hook_count_add(struct hook_count *count, const struct run_case *c, s
     if (!can_have_hook(c))
         return ERR_NONE;
     const char *scenario = text_pool_add(&count->texts, c->scenario, strlen(c->scenario));
-    if (scenario == NULL)
+    if (scenario == NULL || !slots_reserve(&count->slots, 64))
         return fault_no_memory(fault, "hooks of a run");
     for (uint32_t d = 0; d < m->hook_count; d++) {
         const bool expected = (c->expected_hooks & HOOK_BIT(m->hooks[d].hook)) != 0;
@@ -85,9 +71,12 @@ enum status hook_count_add(struct hook_count *count, const struct run_case *c, s
         row.differs = row.differs || expected != seen;
     }
     const bool alone = count->each_scenario || row.differs; /* one scenario has the row */
-    const bool is_new = alone && is_first(count, scenario, &row);
-    for (uint32_t i = m->row_count; !is_new && i-- > 0;) { /* neighbours come last */
-        struct hook_row *old = &m->rows[i];
+    const uint64_t key = hash_text(HASH_START, alone ? scenario : "");
+    const uint32_t hash = hash_fold(hash_bytes(key, row.marks, sizeof row.marks));
+    uint32_t at = hash;
+    struct slot *slot;
+    while ((slot = slots_next(&count->slots, hash, &at))->row != 0) {
+        struct hook_row *old = &m->rows[slot->row - 1];
         if ((alone && old->last != scenario) ||
             memcmp(old->marks, row.marks, sizeof row.marks) != 0)
             continue;
@@ -96,7 +85,9 @@ enum status hook_count_add(struct hook_count *count, const struct run_case *c, s
         old->last = scenario;
         return ERR_NONE;
     }
-    return add_row(count, row, scenario, fault);
+    if (add_row(count, row, scenario, fault) == ERR_NONE)
+        slots_take(&count->slots, slot, hash, m->row_count);
+    return fault->code;
 }
 
 /* Rows that differ first, then by hooks; those that no hook saw last. */
@@ -113,6 +104,8 @@ void hook_count_end(struct hook_count *count)
 {
     struct hook_matrix *m = count->out;
     uint32_t kept = 0;
+    free(count->slots.at);
+    count->slots = (struct slots){0};
     for (uint32_t d = 0; d < m->hook_count; d++) {
         if (m->hooks[d].expected + m->hooks[d].seen == 0)
             continue;

@@ -3,6 +3,7 @@
 #ifndef STUDY_HOOKS_H
 #define STUDY_HOOKS_H
 
+#include "base/slots.h"
 #include "base/text_pool.h"
 #include "study/figures.h"
 
@@ -33,13 +34,14 @@ struct hook_count {
     struct hook_matrix *out;
     struct arena *keep;
     struct text_pool texts; /* of scenarios: equal names are one address */
+    struct slots slots; /* of the rows, by their marks and, of those of one scenario, its name */
     uint32_t room;
     bool each_scenario;
 };
 void hook_count_begin(struct hook_count *count, bool each_scenario, struct arena *keep,
                       struct hook_matrix *out);
 enum status hook_count_add(struct hook_count *count, const struct run_case *c, struct fault *fault);
-void hook_count_end(struct hook_count *count);
+void hook_count_end(struct hook_count *count); /* after each hook_count_begin(): frees the slots */
 
 /* The matrix in which no two scenarios share a row; lives in KEEP. Fails: as the database. */
 enum status hooks_of_scenarios(const struct run_figures *figures, struct arena *keep,

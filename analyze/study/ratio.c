@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -11,11 +12,9 @@
 
 #define UNKNOWN ((double)NAN)
 
-static const char bench_label[] = "bench";
-
 static bool is_bench(const struct run_info *run)
 {
-    return run->label != NULL && strcmp(run->label, bench_label) == 0;
+    return run->label != NULL && strcmp(run->label, RUN_LABEL_BENCH) == 0;
 }
 
 /* The same commit, machine and build. */
@@ -41,7 +40,7 @@ const struct run_info *ratio_bench_of(const struct run_info *run, const struct r
 static const struct run_info *find_bench(struct store *store, const struct run_info *run,
                                          struct arena *keep)
 {
-    const struct run_query query = {.label = bench_label, .limit = STORE_PAGE_MAX};
+    const struct run_query query = {.label = RUN_LABEL_BENCH, .limit = STORE_PAGE_MAX};
     struct run_page page = {.count = 0};
     struct fault fault = FAULT_INIT;
     if (store == NULL || (run->commit != NULL && !is_bench(run) &&
@@ -112,6 +111,122 @@ void ratio_make(struct run_figures *figures, struct store *store, struct arena *
     figures->ratio = out;
 }
 
+/* The times of all cases, in the order of the figures. */
+static void read_speed(struct run_figures *figures, struct arena *keep, struct speed *out,
+                       struct fault *fault)
+{
+    const char *foreign = figures_foreign_engine(figures);
+    struct sample_set samples;
+    struct case_window w;
+    sample_set_init(&samples, SAMPLE_WORDS);
+    case_window_open(&w, figures, CASE_SCORES, fault);
+    for (uint32_t i = 0; i < w.count && fault->code == ERR_NONE; i++) {
+        const struct run_case *c = case_window_get(&w, i, fault);
+        struct figure_sample sample;
+        if (c == NULL)
+            break;
+        figure_sample_take(c, foreign, &sample);
+        (void)sample_set_add(&samples, &sample, fault);
+    }
+    case_window_close(&w);
+    if (fault->code == ERR_NONE)
+        speed_of_samples(figures, &samples, keep, out);
+    sample_set_free(&samples);
+}
+
+/* ---- stored --------------------------------------------------------------------------- */
+
+static const char *const origins[RATIO_ORIGINS] = {NULL, "run", "bench"};
+
+const char *ratio_address(uint64_t run_id, struct arena *keep)
+{
+    return arena_printf(keep, "speed_ratio?run=%" PRIu64, run_id);
+}
+
+const char *ratio_stored_text(const struct dump_ratio *ratio, struct arena *keep, size_t *bytes)
+{
+    struct json j;
+    json_to_text(&j, false);
+    ratio_write_json(&j, ratio);
+    char *text = json_take(&j, bytes);
+    const char *kept = text != NULL ? arena_text(keep, text, *bytes) : NULL;
+    free(text);
+    return kept;
+}
+
+/* null is NaN. */
+static double get_number(const cJSON *object, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsNumber(item) ? item->valuedouble : UNKNOWN;
+}
+
+/* Where WORD is among COUNT of NAMES; the first where it is not. */
+static int place_of(const char *word, const char *const *names, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (text_equal(names[i], word))
+            return i;
+    return 0;
+}
+
+/* False: none is stored, or it does not count. */
+static bool take_stored(struct store *store, const struct run_info *run, struct arena *keep,
+                        struct dump_ratio *out)
+{
+    const char *const states[SPEED_STATES] = {
+        lane_state_name(WAY_FIRST), lane_state_name(WAY_INDEX), lane_state_name(WAY_WARM)};
+    struct fault fault = FAULT_INIT;
+    size_t bytes = 0;
+    cJSON *tree = NULL;
+    const char *address = ratio_address(run->id, keep);
+    const char *text =
+        address != NULL ? store_read_shown(store, address, run->id, keep, &bytes) : NULL;
+    if (text == NULL || json_parse(text, bytes, &tree, &fault) != ERR_NONE)
+        return false;
+    const char *origin = json_get_string(tree, "origin", keep, &fault);
+    const char *state = json_get_string(tree, "state", keep, &fault);
+    *out =
+        (struct dump_ratio){.origin = (enum ratio_origin)place_of(origin, origins, RATIO_ORIGINS),
+                            .run_id = json_get_uint(tree, "run", 0, &fault),
+                            .arch = cpu_parse(json_get_string(tree, "arch", keep, &fault)),
+                            .state = (enum speed_state)place_of(state, states, SPEED_STATES),
+                            .cases = (size_t)json_get_uint(tree, "cases", 0, &fault),
+                            .scenarios = (size_t)json_get_uint(tree, "scenarios", 0, &fault),
+                            .value = {.low = get_number(tree, "low"),
+                                      .value = get_number(tree, "value"),
+                                      .high = get_number(tree, "high")},
+                            .noise = get_number(tree, "noise")};
+    cJSON_Delete(tree);
+    return fault.code == ERR_NONE;
+}
+
+const struct dump_ratio *ratio_read(struct store *store, const struct run_info *run,
+                                    struct arena *keep, struct fault *fault)
+{
+    struct run_figures figures = {.run = run, .store = store};
+    struct engine_total *engines = NULL;
+    struct dump_ratio *out = ARENA_NEW(keep, struct dump_ratio);
+    struct speed *speed = ARENA_NEW(keep, struct speed);
+    if (out == NULL || speed == NULL) {
+        (void)fault_no_memory(fault, "times of a run");
+        return NULL;
+    }
+    if (take_stored(store, run, keep, out))
+        return out;
+    *out = not_measured;
+    if (take_bench(&figures, store, keep, out))
+        return out;
+    if (store_total_engines(store, run->id, keep, &engines, &figures.engine_count, fault) !=
+        ERR_NONE)
+        return NULL;
+    figures.engines = engines;
+    figures.speed = speed;
+    read_speed(&figures, keep, speed, fault);
+    take_run(&figures, out);
+    return fault->code == ERR_NONE ? out : NULL;
+}
+
 double ratio_value_of_bench(struct store *store, uint64_t run_id, struct arena *keep)
 {
     struct bench bench;
@@ -165,12 +280,16 @@ const char *ratio_text(const struct dump_ratio *r, char out[RATIO_TEXT])
     return length > 0 ? out : "";
 }
 
-const char *ratio_about(const struct dump_ratio *r, char out[RATIO_TEXT])
+/* Of what it is: "x64, index on disk; bench, run 9", "x64, index on disk; of this run". Returns
+ * OUT. */
+static const char *about_of(const struct dump_ratio *r, char out[RATIO_TEXT])
 {
     const char *state = r->state == SPEED_WARM ? "symbols loaded" : "index on disk";
     const char *arch = r->arch != CPU_UNKNOWN ? cpu_name(r->arch) : "all processors at once";
-    if (r->origin == RATIO_NOT_MEASURED)
-        (void)snprintf(out, RATIO_TEXT, "neither by this run nor by a bench of its commit");
+    if (r->origin == RATIO_NOT_MEASURED) /* other states may have been */
+        (void)snprintf(out, RATIO_TEXT, "%s%s%s; neither by this run nor by a bench of its commit",
+                       r->arch != CPU_UNKNOWN ? arch : "", r->arch != CPU_UNKNOWN ? ", " : "",
+                       state);
     else if (r->origin == RATIO_OF_BENCH)
         (void)snprintf(out, RATIO_TEXT, "%s, %s; bench, run %" PRIu64, arch, state, r->run_id);
     else
@@ -178,13 +297,18 @@ const char *ratio_about(const struct dump_ratio *r, char out[RATIO_TEXT])
     return out;
 }
 
+const char *ratio_sentence(const struct dump_ratio *r, struct arena *keep)
+{
+    char text[RATIO_TEXT], about[RATIO_TEXT];
+    return arena_printf(keep, "dump : offsets %s (%s)", ratio_text(r, text), about_of(r, about));
+}
+
 void ratio_write_json(struct json *j, const struct dump_ratio *r)
 {
-    static const char *const origins[RATIO_ORIGINS] = {NULL, "run", "bench"};
     char text[RATIO_TEXT];
     json_object(j);
     json_key_string(j, "text", ratio_text(r, text));
-    json_key_string(j, "about", ratio_about(r, text));
+    json_key_string(j, "about", about_of(r, text));
     json_key_string(j, "origin", origins[r->origin]);
     json_key_uint_known(j, "run", r->origin != RATIO_NOT_MEASURED ? r->run_id : 0);
     json_key_string(j, "arch", r->arch != CPU_UNKNOWN ? cpu_name(r->arch) : NULL);
@@ -195,5 +319,30 @@ void ratio_write_json(struct json *j, const struct dump_ratio *r)
     json_key_number(j, "low", r->value.low);
     json_key_number(j, "high", r->value.high);
     json_key_number(j, "noise", r->noise);
+    json_object_end(j);
+}
+
+static bool has_cases(const struct dump_ratio *r)
+{
+    return r != NULL && (r->origin != RATIO_NOT_MEASURED || r->cases > 0);
+}
+
+bool ratio_of_either(const struct dump_ratio *a, const struct dump_ratio *b)
+{
+    return has_cases(a) || has_cases(b);
+}
+
+void ratio_write_both(struct json *j, const struct dump_ratio *a, const struct dump_ratio *b)
+{
+    const struct dump_ratio *const both[] = {a, b};
+    const bool shown = ratio_of_either(a, b);
+    json_key_object(j, "speed_ratio");
+    for (int i = 0; i < 2; i++) {
+        json_key(j, i == 0 ? "a" : "b");
+        if (both[i] != NULL && shown)
+            ratio_write_json(j, both[i]);
+        else
+            json_null(j);
+    }
     json_object_end(j);
 }

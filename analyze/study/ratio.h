@@ -35,6 +35,19 @@ const struct run_info *ratio_bench_of(const struct run_info *run, const struct r
  * for), else what `speed` has. */
 void ratio_make(struct run_figures *figures, struct store *store, struct arena *keep);
 
+/* That of RUN alone in STORE, the same that ratio_make() gives, in KEEP: what is stored of
+ * it as the text of ratio_address(), while that counts (store_read_shown()); else of its bench;
+ * else the times of all cases are read. NULL: FAULT says why. */
+const struct dump_ratio *ratio_read(struct store *store, const struct run_info *run,
+                                    struct arena *keep, struct fault *fault);
+
+/* The address that the text of run RUN_ID is stored under; no request has it. In KEEP; NULL: no
+ * memory. */
+const char *ratio_address(uint64_t run_id, struct arena *keep);
+
+/* RATIO as it is stored: the object of ratio_write_json(), in KEEP. NULL: no memory. */
+const char *ratio_stored_text(const struct dump_ratio *ratio, struct arena *keep, size_t *bytes);
+
 /* The value alone that ratio_make() has of bench RUN_ID, without the work for its interval; NaN:
  * none. */
 double ratio_value_of_bench(struct store *store, uint64_t run_id, struct arena *keep);
@@ -44,11 +57,19 @@ double ratio_value_of_bench(struct store *store, uint64_t run_id, struct arena *
 enum { RATIO_TEXT = 96 };
 const char *ratio_text(const struct dump_ratio *ratio, char out[RATIO_TEXT]);
 
-/* Of what it is: "x64, index on disk; bench, run 9", "x64, index on disk; of this run". Returns
- * OUT. */
-const char *ratio_about(const struct dump_ratio *ratio, char out[RATIO_TEXT]);
+/* "dump : offsets 8.7× [7.0, 9.4], noise 14 %, 13 cases (x64, index on disk; bench, run 9)", in
+ * KEEP. NULL: no memory. */
+const char *ratio_sentence(const struct dump_ratio *ratio, struct arena *keep);
+
+/* Whether a face that shows the ratios of two runs shows any: one of them has measured cases. NULL:
+ * there is no such run. */
+bool ratio_of_either(const struct dump_ratio *a, const struct dump_ratio *b);
 
 /* The value of "speed_ratio", an object: see report/README.md. */
 void ratio_write_json(struct json *j, const struct dump_ratio *ratio);
+
+/* The member "speed_ratio" of what compares two runs: {"a": of the one before, "b"}; null: there is
+ * no such run, or not ratio_of_either(). */
+void ratio_write_both(struct json *j, const struct dump_ratio *a, const struct dump_ratio *b);
 
 #endif

@@ -119,20 +119,20 @@ static const char *verdict_of(const struct diff_case *c)
     return c != NULL ? verdict_name(c->verdict) : NULL;
 }
 
-static void write_name(struct json *j, const struct diff_case *c)
-{
-    json_key_string(j, "scenario", c->scenario);
-    json_key_string(j, "variant", c->variant);
-    json_key_uint(j, "repeat", c->repeat);
-}
-
-static void write_change(struct json *j, const struct diff_row *row)
+/* WAS, IS: the keys of the two verdicts. GROUP: where rows of several groups are one list; or NULL.
+ */
+static void write_row(struct json *j, const struct diff_row *row, const char *group,
+                      const char *was, const char *is)
 {
     const struct diff_case *c = row->b != NULL ? row->b : row->a;
     json_object(j);
-    write_name(j, c);
-    json_key_string(j, "was", verdict_of(row->a));
-    json_key_string(j, "is", verdict_of(row->b));
+    if (group != NULL)
+        json_key_string(j, "group", group);
+    json_key_string(j, "scenario", c->scenario);
+    json_key_string(j, "variant", c->variant);
+    json_key_uint(j, "repeat", c->repeat);
+    json_key_string(j, was, verdict_of(row->a));
+    json_key_string(j, is, verdict_of(row->b));
     json_key_string(j, "signature", c->signature);
     json_key_string(j, "reason", c->reason);
     json_object_end(j);
@@ -166,7 +166,7 @@ void difference_write_changes(struct json *j, const struct run_diff *diff,
         for (uint32_t i = 0; i < diff->row_count; i++)
             if (diff->rows[i].group == (enum diff_group)g && diff->rows[i].counts &&
                 is_listed(rows, diff->rows[i].group, seen))
-                write_change(j, &diff->rows[i]);
+                write_row(j, &diff->rows[i], NULL, "was", "is");
         json_array_end(j);
     }
     write_counts(j, "counts", diff);
@@ -194,17 +194,8 @@ static void write_cases(struct json *j, const struct run_diff *diff,
     json_key_array(j, "cases");
     for (uint32_t i = 0; i < diff->row_count; i++) {
         const struct diff_row *row = &diff->rows[i];
-        const struct diff_case *c = row->b != NULL ? row->b : row->a;
-        if (!is_listed(rows, row->group, seen))
-            continue;
-        json_object(j);
-        json_key_string(j, "group", diff_group_name(row->group));
-        write_name(j, c);
-        json_key_string(j, "a", verdict_of(row->a));
-        json_key_string(j, "b", verdict_of(row->b));
-        json_key_string(j, "signature", c->signature);
-        json_key_string(j, "reason", c->reason);
-        json_object_end(j);
+        if (is_listed(rows, row->group, seen))
+            write_row(j, row, diff_group_name(row->group), "a", "b");
     }
     json_array_end(j);
 }
@@ -258,5 +249,6 @@ void difference_write_json(struct json *j, const struct difference *d,
     clusters_write_json(j, &d->clusters);
     write_times(j, "timing", &d->diff);
     write_times(j, "times", &d->diff);
+    ratio_write_both(j, d->ratio_a, d->ratio_b);
     json_object_end(j);
 }

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "model/difference.h"
 #include "study/clusters.h"
+#include "study/ratio.h"
 #include "study/runs.h"
 
 enum { DIFFERENCE_VERSION = 1 };
@@ -13,8 +14,9 @@ enum { DIFFERENCE_VERSION = 1 };
 struct difference {
     const struct run_info *a, *b; /* before and now */
     struct run_diff diff;
-    struct diff_limits limits; /* what an effect on times had to exceed */
-    struct failures clusters;  /* what broke, the most frequent first */
+    struct diff_limits limits;                  /* what an effect on times had to exceed */
+    struct failures clusters;                   /* what broke, the most frequent first */
+    const struct dump_ratio *ratio_a, *ratio_b; /* set by the caller; NULL: not read */
 };
 
 /* Compares B with A.  STORE gives the limits: the noise is what the A/A control of the newest bench

@@ -44,7 +44,7 @@ static void write_cases(struct json *j, const struct run_figures *figures)
     for (uint32_t i = 0; i < w.count && fault.code == ERR_NONE; i++) {
         const struct run_case *c = case_window_get(&w, i, &fault);
         if (c != NULL)
-            run_case_write_json(j, c, false);
+            run_case_write_json(j, c);
     }
     json_array_end(j);
     case_window_close(&w);

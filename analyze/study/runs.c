@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "store/store.h"
+#include "study/ratio.h"
 
 void study_end_killed_runs(struct store *store)
 {
@@ -71,6 +72,7 @@ enum status study_read_side_of(struct store *store, uint64_t run_id, enum diff_d
 {
     out->symbols = NULL;
     out->symbol_count = 0;
+    out->ratio = NULL;
     if (store_read_run(store, run_id, keep, &out->info, fault) != ERR_NONE ||
         (detail != DIFF_VERDICTS && out->info.state != RUN_RUNNING &&
          store_read_symbols(store, run_id, keep, &out->symbols, &out->symbol_count, fault) !=
@@ -81,13 +83,22 @@ enum status study_read_side_of(struct store *store, uint64_t run_id, enum diff_d
     return store_read_side(store, &out->info, detail, keep, &out->side, fault);
 }
 
+static enum status read_side(struct store *store, uint64_t run_id, enum diff_detail detail,
+                             struct arena *keep, struct run_side *out, struct fault *fault)
+{
+    if (study_read_side_of(store, run_id, detail, keep, out, fault) == ERR_NONE &&
+        detail != DIFF_VERDICTS)
+        out->ratio = ratio_read(store, &out->info, keep, fault);
+    return fault->code;
+}
+
 static enum status read_side_named(struct store *store, const char *word, enum diff_detail detail,
                                    struct arena *keep, struct run_side *out, struct fault *fault)
 {
     uint64_t id = 0;
     if (store_find_run(store, word, &id, fault) != ERR_NONE)
         return fault->code;
-    return study_read_side_of(store, id, detail, keep, out, fault);
+    return read_side(store, id, detail, keep, out, fault);
 }
 
 enum status study_read_side(struct store *store, const char *word, enum diff_detail detail,
@@ -113,5 +124,5 @@ enum status study_read_side_before(struct store *store, const char *word,
         return study_read_side(store, word, detail, keep, out, fault);
     if (store_get_baseline(store, now->branch, now->platform, &id, fault) != ERR_NONE)
         return fault->code;
-    return study_read_side_of(store, id, detail, keep, out, fault);
+    return read_side(store, id, detail, keep, out, fault);
 }

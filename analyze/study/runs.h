@@ -35,6 +35,7 @@ struct run_side {
     struct diff_side side;      /* borrows `info` of this struct: do not copy it */
     struct symbol_row *symbols; /* with DIFF_STACKS and DIFF_TIMES, of a run that has ended */
     uint32_t symbol_count;
+    const struct dump_ratio *ratio; /* with DIFF_STACKS and DIFF_TIMES, of a run named by a word */
 };
 
 /* What WORD names as "FILE" or "FILE:RUN"; *path is NULL where it names a run of the database that

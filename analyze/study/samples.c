@@ -99,6 +99,21 @@ enum status sample_set_column(struct sample_set *set, int offset, uint64_t *out,
     return ERR_NONE;
 }
 
+bool sample_columns_open(struct sample_set *set, struct arena *keep, struct sample_columns *out)
+{
+    uint64_t **const columns[] = {&out->units, &out->scenarios, &out->strata,
+                                  &out->raw,   &out->other,     &out->distinct};
+    const size_t room = (size_t)set->count + 1;
+    *out = (struct sample_columns){.set = set, .fault = FAULT_INIT};
+    out->numbers = ARENA_ARRAY(keep, room, double);
+    bool has_room = out->numbers != NULL;
+    for (size_t i = 0; i < COUNT_OF(columns) && has_room; i++)
+        has_room = (*columns[i] = ARENA_ARRAY(keep, room, uint64_t)) != NULL;
+    return has_room && sample_set_column(set, SAMPLE_UNIT, out->units, &out->fault) == ERR_NONE &&
+           sample_set_column(set, SAMPLE_SCENARIO, out->scenarios, &out->fault) == ERR_NONE &&
+           sample_set_column(set, SAMPLE_STRATUM, out->strata, &out->fault) == ERR_NONE;
+}
+
 enum status sample_set_number(struct sample_set *set, uint32_t at, int offset, uint64_t *out,
                               struct fault *fault)
 {

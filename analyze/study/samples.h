@@ -33,6 +33,9 @@ static inline enum cpu sample_arch(uint64_t stratum)
 }
 
 /* A number of a sample, by its place in the struct. */
+#define SAMPLE_UNIT ((int)offsetof(struct figure_sample, unit))
+#define SAMPLE_SCENARIO ((int)offsetof(struct figure_sample, scenario))
+#define SAMPLE_STRATUM ((int)offsetof(struct figure_sample, stratum))
 #define SAMPLE_TIMING(NAME) ((int)offsetof(struct figure_sample, timing.NAME))
 
 enum { SAMPLE_CHUNK = 4096 };
@@ -60,6 +63,21 @@ enum status sample_set_add(struct sample_set *set, const void *row, struct fault
  * all.  Fails: ERR_IO. */
 enum status sample_set_column(struct sample_set *set, int offset, uint64_t *out,
                               struct fault *fault);
+
+/* What figures over the cases of a run need: whose case each sample is, and room for as many
+ * numbers of each kind. */
+struct sample_columns {
+    struct sample_set *set;
+    uint64_t *units, *scenarios, *strata;
+    uint64_t *raw, *other; /* for sample_set_column() */
+    uint64_t *distinct;    /* for sample_distinct() */
+    double *numbers;
+    struct fault fault;
+};
+
+/* Reads units, scenarios and strata of SET; all lives in KEEP. False: there is no memory, or they
+ * could not be read, which is in the fault. */
+bool sample_columns_open(struct sample_set *set, struct arena *keep, struct sample_columns *out);
 
 /* One number of row AT.  Fails: ERR_IO. */
 enum status sample_set_number(struct sample_set *set, uint32_t at, int offset, uint64_t *out,

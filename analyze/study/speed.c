@@ -31,28 +31,24 @@ const enum cpu speed_order[CPU_COUNT] = {CPU_X64, CPU_X86, CPU_ARM64, CPU_ARM, C
 
 /* The samples of a run, and room for the pairs of a cell. */
 struct columns {
-    struct sample_set *set;
-    uint64_t *units, *scenarios, *strata, *a, *b;
-    uint64_t *distinct; /* room for units or scenarios of pairs */
+    struct sample_columns all;
     struct ratio_pair *pairs;
-    double *numbers;
-    struct fault fault;
 };
 
 /* Pairs of numbers of cases of ARCH that have both, and their units in `distinct`. */
 static size_t take_pairs(struct columns *c, enum cpu arch, int a, int b)
 {
     size_t count = 0;
-    if (sample_set_column(c->set, a, c->a, &c->fault) != ERR_NONE ||
-        sample_set_column(c->set, b, c->b, &c->fault) != ERR_NONE)
+    if (sample_set_column(c->all.set, a, c->all.raw, &c->all.fault) != ERR_NONE ||
+        sample_set_column(c->all.set, b, c->all.other, &c->all.fault) != ERR_NONE)
         return 0;
-    for (uint32_t i = 0; i < c->set->count; i++)
-        if (c->a[i] != 0 && c->b[i] != 0 && sample_arch(c->strata[i]) == arch) {
-            c->distinct[count] = c->units[i];
-            c->pairs[count++] = (struct ratio_pair){.a = (double)c->a[i],
-                                                    .b = (double)c->b[i],
-                                                    .stratum = c->strata[i],
-                                                    .group = c->scenarios[i]};
+    for (uint32_t i = 0; i < c->all.set->count; i++)
+        if (c->all.raw[i] != 0 && c->all.other[i] != 0 && sample_arch(c->all.strata[i]) == arch) {
+            c->all.distinct[count] = c->all.units[i];
+            c->pairs[count++] = (struct ratio_pair){.a = (double)c->all.raw[i],
+                                                    .b = (double)c->all.other[i],
+                                                    .stratum = c->all.strata[i],
+                                                    .group = c->all.scenarios[i]};
         }
     return count;
 }
@@ -62,8 +58,8 @@ static size_t count_scenarios(struct columns *c, size_t count)
 {
     (void)ratio_pairs_sort(c->pairs, count);
     for (size_t i = 0; i < count; i++)
-        c->distinct[i] = c->pairs[i].group;
-    return sample_distinct(c->distinct, count);
+        c->all.distinct[i] = c->pairs[i].group;
+    return sample_distinct(c->all.distinct, count);
 }
 
 static bool excludes_one(const struct interval *i)
@@ -86,13 +82,13 @@ static void fill(struct columns *c, enum cpu arch, enum speed_lane lane, enum sp
     out->ratio = out->control = NO_INTERVAL;
     out->median_ns = UNKNOWN;
     out->pairs = count;
-    out->cases = sample_distinct(c->distinct, count);
+    out->cases = sample_distinct(c->all.distinct, count);
     out->scenarios = count_scenarios(c, count);
     if (sample_state(out->cases, out->scenarios) != SAMPLE_ENOUGH)
         return;
     for (size_t i = 0; i < count; i++)
-        c->numbers[i] = c->pairs[i].a;
-    out->median_ns = quantile_median(c->numbers, count);
+        c->all.numbers[i] = c->pairs[i].a;
+    out->median_ns = quantile_median(c->all.numbers, count);
     if (lane != SPEED_OFFSET)
         out->ratio = ratio_of_another(ratio_pairs_bootstrap(c->pairs, count));
     out->control = control_of(c, arch, mine);
@@ -153,32 +149,18 @@ const char *speed_where(const struct run_figures *figures, struct arena *keep)
 void speed_of_samples(const struct run_figures *figures, struct sample_set *samples,
                       struct arena *keep, struct speed *out)
 {
-    const size_t room = (size_t)samples->count + 1;
     struct arena work;
     const char *foreign = figures_foreign_engine(figures);
     const char *const names[SPEED_LANES] = {
         lane_way_name(WAY_OFFSET), lane_way_name(WAY_DUMP), lane_way_name(WAY_TUNED),
         foreign != NULL ? arena_printf(keep, "plain dump, %s", strchr(foreign, ':') + 1) : NULL};
     arena_init(&work, 0);
-    struct columns c = {.set = samples,
-                        .units = arena_array(&work, room, sizeof *c.units),
-                        .scenarios = arena_array(&work, room, sizeof *c.scenarios),
-                        .strata = arena_array(&work, room, sizeof *c.strata),
-                        .distinct = arena_array(&work, room, sizeof *c.distinct),
-                        .a = arena_array(&work, room, sizeof *c.a),
-                        .b = arena_array(&work, room, sizeof *c.b),
-                        .pairs = arena_array(&work, room, sizeof *c.pairs),
-                        .numbers = arena_array(&work, room, sizeof *c.numbers),
-                        .fault = FAULT_INIT};
+    struct columns c = {.pairs = ARENA_ARRAY(&work, (size_t)samples->count + 1, struct ratio_pair)};
     *out = (struct speed){.where = speed_where(figures, keep)};
-    if (c.units != NULL && c.scenarios != NULL && c.strata != NULL && c.distinct != NULL &&
-        c.a != NULL && c.b != NULL && c.pairs != NULL && c.numbers != NULL &&
-        sample_set_column(samples, SPEED_UNIT, c.units, &c.fault) == ERR_NONE &&
-        sample_set_column(samples, SPEED_SCENARIO, c.scenarios, &c.fault) == ERR_NONE &&
-        sample_set_column(samples, SPEED_STRATUM, c.strata, &c.fault) == ERR_NONE)
+    if (sample_columns_open(samples, &work, &c.all) && c.pairs != NULL)
         for (int i = 0; i < CPU_COUNT; i++)
             fill_arch(&c, speed_order[i], names, out);
-    if (c.fault.code != ERR_NONE)
+    if (c.all.fault.code != ERR_NONE)
         out->row_count = 0;
     arena_free(&work);
 }

@@ -50,9 +50,6 @@ const struct speed_row *speed_main(const struct speed *speed);
 
 /* Where a sample has the time of LANE in STATE: see sample_set_column(). */
 int speed_place(enum speed_lane lane, enum speed_state state);
-#define SPEED_UNIT ((int)offsetof(struct figure_sample, unit))
-#define SPEED_SCENARIO ((int)offsetof(struct figure_sample, scenario))
-#define SPEED_STRATUM ((int)offsetof(struct figure_sample, stratum))
 
 /* The lane of WAY. */
 enum speed_lane speed_lane_of(enum case_way way);

@@ -48,7 +48,7 @@ static enum status set_band(struct trend *out, struct arena *keep, struct fault 
 static enum status take_benches(struct store *store, struct trend *t, struct arena *keep,
                                 struct fault *fault)
 {
-    const struct run_query query = {.label = "bench", .limit = STORE_PAGE_MAX};
+    const struct run_query query = {.label = RUN_LABEL_BENCH, .limit = STORE_PAGE_MAX};
     struct run_page page;
     if (store_list_runs(store, &query, keep, &page, fault) != ERR_NONE)
         return fault->code;

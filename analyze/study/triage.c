@@ -154,11 +154,17 @@ const struct failures *triage_failures(const struct triage *triage, const struct
     return item->group == TRIAGE_ACCEPTED ? &triage->accepted : &triage->failures;
 }
 
+/* Equal names are one text in most lists. */
+static int by_text(const char *a, const char *b)
+{
+    return a == b ? 0 : strcmp(a, b);
+}
+
 static int by_name(const void *a, const void *b)
 {
     const struct triage_item *x = a, *y = b;
-    const int scenario = strcmp(x->scenario, y->scenario);
-    const int variant = scenario != 0 ? scenario : strcmp(x->variant, y->variant);
+    const int scenario = by_text(x->scenario, y->scenario);
+    const int variant = scenario != 0 ? scenario : by_text(x->variant, y->variant);
     return variant != 0 ? variant : (x->repeat > y->repeat) - (x->repeat < y->repeat);
 }
 

@@ -1,8 +1,8 @@
 /* Badges: see result_page.h. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/xml.h"
 #include "suite/result_page.h"
 
@@ -43,12 +43,12 @@ const char *suite_badge_words(const struct suite_badge *badge, struct arena *kee
 const char *suite_badge_file_name(const struct suite_badge *badge, struct arena *keep)
 {
     char *name = arena_printf(keep, "%s-%s-%s.svg", badge->tool, badge->version, badge->capability);
-    for (char *c = name; c != NULL && *c != 0; c++) {
-        *c = (char)tolower((unsigned char)*c);
+    if (name != NULL)
+        text_lower(name);
+    for (char *c = name; c != NULL && *c != 0; c++)
         if (strchr("abcdefghijklmnopqrstuvwxyz0123456789._", *c) == NULL ||
             (*c == '.' && c == name))
             *c = '-';
-    }
     return name;
 }
 

@@ -388,6 +388,17 @@ static void put_times(struct sheet *s, const struct run_diff *d, const struct co
     sheet_show(s, columns, 6, time_cell, rows, count);
 }
 
+/* Of both runs, as every face shows the one of a run. */
+static void put_ratios(struct sheet *s, const struct difference *d)
+{
+    const struct dump_ratio *const ratios[] = {d->ratio_a, d->ratio_b};
+    const struct run_info *const runs[] = {d->a, d->b};
+    const size_t count = ratio_of_either(d->ratio_a, d->ratio_b) ? COUNT_OF(runs) : 0;
+    for (size_t i = 0; i < count; i++)
+        sheet_textf(s, INK_PLAIN, "run %" PRIu64 ": %s", runs[i]->id,
+                    text_or_empty(ratio_sentence(ratios[i], s->keep)));
+}
+
 static void put_totals(struct sheet *s, const struct run_diff *d, const struct compare_only *only)
 {
     uint32_t changes[CHANGE_COUNT] = {0}, engines = 0, cases = 0;
@@ -424,5 +435,6 @@ void compare_write(struct sheet *s, const struct difference *difference,
         put_clusters(s, difference);
     put_cases(s, difference, only);
     put_times(s, &difference->diff, only);
+    put_ratios(s, difference);
     put_totals(s, &difference->diff, only);
 }

@@ -21,8 +21,10 @@ int stored_fault(const struct fault *fault, bool database)
 bool stored_open(const char *path, enum store_mode mode, struct store **out, int *exit_code)
 {
     struct fault fault = FAULT_INIT;
-    if (store_open(path, mode == STORE_READ ? STORE_READ_OLD : mode, out, &fault) == ERR_NONE)
+    if (store_open(path, mode == STORE_READ ? STORE_READ_OLD : mode, out, &fault) == ERR_NONE) {
+        store_set_program(*out, shown_program);
         return true;
+    }
     *exit_code = stored_fault(&fault, true);
     return false;
 }

@@ -41,7 +41,7 @@ static enum status keep_samples(const struct bench_options *o, struct store *sto
     struct collect_options options = {.victims_folder = NULL};
     harness_init(&harness);
     (void)harness_options(&harness, &options);
-    if (run_facts(&options, "bench", o->argc, o->argv, keep, &info, fault) != ERR_NONE)
+    if (run_facts(&options, RUN_LABEL_BENCH, o->argc, o->argv, keep, &info, fault) != ERR_NONE)
         return fault->code;
     return bench_keep(store, &info, result, keep, fault);
 }

@@ -57,7 +57,7 @@ static int compare(const struct verb *self, void *given, const struct option_lis
 {
     const struct compare_options *o = given;
     struct store *store = NULL;
-    struct run_side a, b;
+    struct run_side a = {0}, b = {0};
     struct difference difference = {.a = NULL};
     struct fault fault = FAULT_INIT;
     struct compare_only only;
@@ -75,6 +75,7 @@ static int compare(const struct verb *self, void *given, const struct option_lis
                                 o->min_effect);
     if (!stored_open(database_of(o, rest, keep), STORE_READ, &store, &code))
         return code;
+    store_begin_reading(store);
     if (study_read_side(store, rest->items[1], DIFF_TIMES, keep, &b, &fault) != ERR_NONE ||
         study_read_side_before(store, rest->items[0], &b.info, DIFF_TIMES, keep, &a, &fault) !=
             ERR_NONE ||
@@ -83,6 +84,8 @@ static int compare(const struct verb *self, void *given, const struct option_lis
     store_close(store);
     if (code != EXIT_GOOD)
         return code;
+    difference.ratio_a = a.ratio;
+    difference.ratio_b = b.ratio;
     const struct run_diff *diff = &difference.diff;
     if (o->as_json) {
         struct json j;

@@ -30,11 +30,24 @@ static bool take_share(const char *text, double *out)
     return text == NULL || parse_share(text, out);
 }
 
-static void print_gate(const struct gate *gate)
+/* Of both runs; it closes nothing. */
+static void print_ratio(const struct gate *gate, struct arena *keep)
+{
+    if (gate->ratio == NULL || !ratio_of_either(gate->ratio_before, gate->ratio))
+        return;
+    (void)printf("%s", text_or_empty(ratio_sentence(gate->ratio, keep)));
+    if (gate->ratio_before != NULL)
+        (void)printf("; run %" PRIu64 ": %s", gate->run_before,
+                     text_or_empty(ratio_sentence(gate->ratio_before, keep)));
+    (void)printf("\n");
+}
+
+static void print_gate(const struct gate *gate, struct arena *keep)
 {
     for (uint32_t i = 0; i < gate->check_count; i++)
         (void)printf("%s %-20s %s\n", gate->checks[i].holds ? "✓" : "✗", gate->checks[i].name,
                      gate->checks[i].text);
+    print_ratio(gate, keep);
     const char *word = gate->open ? "open" : "CLOSED";
     if (gate->shadow)
         (void)printf("gate of the sampled reports: %s\n", word);
@@ -42,7 +55,7 @@ static void print_gate(const struct gate *gate)
         (void)printf("gate of run %" PRIu64 ": %s\n", gate->run.info.id, word);
 }
 
-static int print_result(const struct gate_options *o, const struct gate *gate)
+static int print_result(const struct gate_options *o, const struct gate *gate, struct arena *keep)
 {
     if (o->as_json) {
         struct json j;
@@ -50,7 +63,7 @@ static int print_result(const struct gate_options *o, const struct gate *gate)
         gate_write_json(&j, gate);
         json_newline(&j);
     } else {
-        print_gate(gate);
+        print_gate(gate, keep);
     }
     return gate->open || o->exit_zero ? EXIT_GOOD : EXIT_DIFFERENT;
 }
@@ -69,7 +82,7 @@ static int decide_shadow(const struct verb *self, const struct gate_options *o, 
         (void)gate_decide_shadow(o->shadow, &request, keep, gate, &fault);
     if (fault.code != ERR_NONE)
         return stored_fault(&fault, fault.code != ERR_ABSENT);
-    return print_result(o, gate);
+    return print_result(o, gate, keep);
 }
 
 /* Returns the first that is none, or NULL. */
@@ -134,7 +147,7 @@ static int decide(const struct verb *self, const struct gate_options *o, struct 
         (void)gate_decide(store, word, &request, keep, gate, &fault);
     if (fault.code != ERR_NONE)
         return stored_fault(&fault, fault.code != ERR_ABSENT);
-    return print_result(o, gate);
+    return print_result(o, gate, keep);
 }
 
 static int gate(const struct verb *self, void *given, const struct option_list *words,
@@ -152,8 +165,10 @@ static int gate(const struct verb *self, void *given, const struct option_list *
         return verb_usage_error(self, "--min-agreement needs --shadow");
     if (o->shadow != NULL)
         return decide_shadow(self, o, keep);
-    if (stored_open_for(self, words, o->db, STORE_READ, &store, &word, &code))
+    if (stored_open_for(self, words, o->db, STORE_READ, &store, &word, &code)) {
+        store_begin_reading(store);
         code = decide(self, o, store, word, keep);
+    }
     store_close(store);
     return code;
 }

@@ -188,6 +188,7 @@ static int report(const struct verb *self, void *given, const struct option_list
                                 no_term);
     if (!stored_open(o->db, STORE_READ, &store, &code))
         return code;
+    store_begin_reading(store);
     const char *word = rest->count > 0 ? rest->items[0] : "latest";
     if (read_figures(o, store, word, keep, &run, &prepared, &fault) != ERR_NONE ||
         read_full(o, store, keep, &asked, &fault) != ERR_NONE)

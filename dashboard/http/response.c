@@ -214,7 +214,7 @@ int answer_asset(struct exchange *x, int status, const struct web_asset *asset)
     return send_answer(x, &head, form->data);
 }
 
-int answer_data(struct exchange *x, int status, const char *data, size_t bytes, const char *etag)
+int answer_data(struct exchange *x, const char *data, size_t bytes, const char *etag)
 {
     char tail[128];
     double took_ms = (double)(clock_ns() - x->started_ns) / 1e6;
@@ -234,7 +234,7 @@ int answer_data(struct exchange *x, int status, const char *data, size_t bytes, 
                                  .etag = etag};
     if (x->data_version != 0)
         answer.extra = arena_printf(&x->keep, "X-Data-Version: 0x%" PRIx64 "\r\n", x->data_version);
-    return answer_body(x, status, &answer);
+    return answer_body(x, 200, &answer);
 }
 
 /* RFC 9457; key, hint and reason are extension members. */

@@ -36,7 +36,7 @@ int answer_body(struct exchange *x, int status, const struct answer_body *body);
 int answer_text(struct exchange *x, int status, const char *mime, const char *text, size_t bytes);
 
 /* {"data": DATA, "meta": {...}}.  DATA is a JSON document. */
-int answer_data(struct exchange *x, int status, const char *data, size_t bytes, const char *etag);
+int answer_data(struct exchange *x, const char *data, size_t bytes, const char *etag);
 
 /* Header lines that every answer carries. */
 extern const char exchange_safety_headers[];

@@ -166,7 +166,7 @@ int answer_problems(struct exchange *x)
     if (text == NULL)
         return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
     etag_of(text, bytes, etag);
-    const int status = answer_data(x, 200, text, bytes, etag);
+    const int status = answer_data(x, text, bytes, etag);
     free(text);
     return status;
 }

@@ -187,7 +187,7 @@ static int answer_stored(struct exchange *x, const char *id, size_t bytes)
     char *text = json_take(&j, &length);
     const char *kept = text != NULL ? arena_text(&x->keep, text, length) : NULL;
     free(text);
-    return kept != NULL ? answer_data(x, 200, kept, length, NULL)
+    return kept != NULL ? answer_data(x, kept, length, NULL)
                         : answer_error(x, 503, "no_memory", "There is no memory for this answer",
                                        "the report is stored");
 }

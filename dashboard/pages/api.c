@@ -134,7 +134,7 @@ int answer_view(struct exchange *x)
     if (make_document(x, &d, &fault) != ERR_NONE)
         return answer_fault(x, &fault);
     etag_of(d.text, d.bytes, etag);
-    return answer_data(x, 200, d.text, d.bytes, etag);
+    return answer_data(x, d.text, d.bytes, etag);
 }
 
 int answer_health(struct exchange *x)

@@ -209,7 +209,7 @@ enum status view_case(const struct view_input *in, struct json *out, struct faul
     json_object(out);
     json_key_uint(out, "run", c.run_id);
     json_key(out, "case");
-    run_case_write_json(out, &c, false);
+    run_case_write_json(out, &c);
     json_key_string(out, "sentence", triage_sentence(&c, in->keep));
     json_key_string(out, "trouble", trouble_name(triage_trouble(&c)));
     json_key_array(out, "apart");
@@ -244,7 +244,7 @@ enum status view_case_history(const struct view_input *in, struct json *out, str
     json_key_string(out, "scenario", query.scenario);
     json_key_string(out, "variant", query.variant);
     json_key(out, "newest");
-    run_case_write_json(out, &page.cases[0], false);
+    run_case_write_json(out, &page.cases[0]);
     json_key_array(out, "cases");
     for (uint32_t i = 0; i < page.count; i++)
         view_write_case_line(out, &page.cases[i]);

@@ -8,21 +8,19 @@
 /* Rows that a page shows; the counts are true whatever they are. */
 enum { CHANGES_SHOWN = 200 };
 
-enum status view_compare_runs(const struct view_input *in, uint64_t a, uint64_t b,
-                              struct view_compared *out, struct fault *fault)
-{
-    enum status status = study_read_side_of(in->store, a, DIFF_TIMES, in->keep, &out->a, fault);
-    if (status == ERR_NONE)
-        status = study_read_side_of(in->store, b, DIFF_TIMES, in->keep, &out->b, fault);
-    return status == ERR_NONE ? difference_make(in->store, &out->a.side, &out->b.side, 0, in->keep,
-                                                &out->difference, fault)
-                              : status;
-}
-
-void view_write_changes(const struct view_compared *compared, struct json *out)
+enum status view_write_changes(const struct view_input *in, uint64_t a, uint64_t b,
+                               struct json *out, struct fault *fault)
 {
     const struct difference_rows rows = {.most = CHANGES_SHOWN};
-    difference_write_changes(out, &compared->difference.diff, &rows);
+    struct run_side before, now;
+    struct run_diff diff;
+    if (study_read_side_of(in->store, a, DIFF_VERDICTS, in->keep, &before, fault) == ERR_NONE &&
+        study_read_side_of(in->store, b, DIFF_VERDICTS, in->keep, &now, fault) == ERR_NONE &&
+        difference_of_verdicts(&before.side, &now.side, in->keep, &diff, fault) == ERR_NONE)
+        difference_write_changes(out, &diff, &rows);
+    else
+        json_null(out);
+    return fault->code;
 }
 
 /* `group` and `after`: the next cases of a group that has more than a page shows. */
@@ -47,11 +45,21 @@ static enum status read_rows(const struct view_input *in, struct difference_rows
     return ERR_NONE;
 }
 
+/* The run that the request is about has been summed up. */
+static const struct dump_ratio *ratio_of(const struct view_input *in, const struct run_info *run,
+                                         struct fault *fault)
+{
+    return in->triage != NULL && in->triage->run.id == run->id
+               ? in->triage->figures.ratio
+               : ratio_read(in->store, run, in->keep, fault);
+}
+
 enum status view_compare(const struct view_input *in, struct json *out, struct fault *fault)
 {
     uint64_t ids[2] = {0, 0};
     struct difference_rows rows;
-    struct view_compared c;
+    struct run_side a, b;
+    struct difference difference;
     const char *first = http_query_get(in->query, "a");
     enum status status = view_find_run(in, first != NULL ? first : "latest~1", &ids[0], fault);
     if (status == ERR_NONE)
@@ -59,8 +67,16 @@ enum status view_compare(const struct view_input *in, struct json *out, struct f
     if (status == ERR_NONE)
         status = read_rows(in, &rows, fault);
     if (status == ERR_NONE)
-        status = view_compare_runs(in, ids[0], ids[1], &c, fault);
+        status = study_read_side_of(in->store, ids[0], DIFF_TIMES, in->keep, &a, fault);
     if (status == ERR_NONE)
-        difference_write_json(out, &c.difference, &rows);
-    return status;
+        status = study_read_side_of(in->store, ids[1], DIFF_TIMES, in->keep, &b, fault);
+    if (status == ERR_NONE)
+        status = difference_make(in->store, &a.side, &b.side, 0, in->keep, &difference, fault);
+    if (status != ERR_NONE)
+        return status;
+    difference.ratio_a = ratio_of(in, &a.info, fault);
+    difference.ratio_b = ratio_of(in, &b.info, fault);
+    if (fault->code == ERR_NONE)
+        difference_write_json(out, &difference, &rows);
+    return fault->code;
 }

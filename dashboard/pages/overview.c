@@ -133,11 +133,9 @@ enum status view_overview(const struct view_input *in, struct json *out, struct 
     json_object_end(out);
     (void)store_get_baseline(in->store, NULL, NULL, &baseline, &none);
     json_key_uint_known(out, "baseline", baseline);
-    struct view_compared compared;
     json_key(out, "changes");
-    if (status == ERR_NONE && baseline != 0 &&
-        (status = view_compare_runs(in, baseline, page.runs[0].id, &compared, fault)) == ERR_NONE)
-        view_write_changes(&compared, out);
+    if (status == ERR_NONE && baseline != 0)
+        status = view_write_changes(in, baseline, page.runs[0].id, out, fault);
     else
         json_null(out);
     if (status == ERR_NONE)

@@ -382,7 +382,7 @@ static int answer_parts(struct resolving *r)
         free(lists[i]);
     if (data == NULL)
         return answer_error(r->x, 503, "no_memory", "There is no memory for this answer", NULL);
-    return answer_data(r->x, 200, data, strlen(data), NULL);
+    return answer_data(r->x, data, strlen(data), NULL);
 }
 
 static int resolve_upload(struct resolving *r, const struct upload *upload)

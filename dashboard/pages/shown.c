@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "pages/badges.h"
 #include "pages/table.h"
+#include "study/ratio.h"
 #include "study/triage.h"
 
 /* What the pages of the newest run ask for, as they spell it; known mismatches are in a file beside
@@ -32,7 +33,7 @@ static const char *const run_views[] = {
     "/api/v1/symbols?run={run}",
 };
 enum { OF_BASELINE = 2 };
-enum { TEXTS_MAX = COUNT_OF(asked_views) + COUNT_OF(run_views) + FIGURES_COUNT };
+enum { TEXTS_MAX = COUNT_OF(asked_views) + COUNT_OF(run_views) + FIGURES_COUNT + 1 };
 
 struct writer {
     struct store *store;
@@ -78,6 +79,16 @@ static void add_figures(struct writer *w, const struct figures_answer *answer)
         add(w, answer->address, text, bytes);
 }
 
+/* What comparisons and gates ask for. */
+static void add_ratio(struct writer *w)
+{
+    size_t bytes = 0;
+    const char *address = ratio_address(w->triage.run.id, &w->keep);
+    const char *text = ratio_stored_text(w->triage.figures.ratio, &w->keep, &bytes);
+    if (address != NULL && text != NULL)
+        add(w, address, text, bytes);
+}
+
 /* The texts about the run of the triage. */
 static void add_run(struct writer *w)
 {
@@ -91,6 +102,8 @@ static void add_run(struct writer *w)
         if (i < OF_BASELINE)
             w->alone = w->count;
     }
+    if (w->basis_alone != 0)
+        add_ratio(w);
 }
 
 /* Everything is read of one state of the database, and so is the number of its changes. */
@@ -98,7 +111,7 @@ static void make_texts(struct writer *w, uint64_t *change)
 {
     struct fault fault = FAULT_INIT;
     store_begin_reading(w->store);
-    *change = store_wants_shown(w->store, shown_program);
+    *change = store_wants_shown(w->store);
     if (*change != 0 && triage_make(w->store, "latest", &w->keep, &w->triage, &fault) == ERR_NONE) {
         for (size_t i = 0; i < COUNT_OF(asked_views); i++)
             add_view(w, asked_views[i], "");
@@ -113,11 +126,11 @@ static void put_run(struct writer *w)
 {
     struct fault ignored = FAULT_INIT;
     if (w->alone > w->of_run)
-        (void)store_put_shown(w->store, shown_program, w->basis, w->texts + w->of_run,
-                              w->alone - w->of_run, &ignored);
+        (void)store_put_shown(w->store, w->basis, w->texts + w->of_run, w->alone - w->of_run,
+                              &ignored);
     if (w->count > w->alone)
-        (void)store_put_shown(w->store, shown_program, w->basis_alone, w->texts + w->alone,
-                              w->count - w->alone, &ignored);
+        (void)store_put_shown(w->store, w->basis_alone, w->texts + w->alone, w->count - w->alone,
+                              &ignored);
 }
 
 /* Makes the texts about an older run unless they count. Returns whether it did. */
@@ -167,10 +180,11 @@ static bool write_newest(struct store *store)
     struct writer w = {.store = store};
     struct fault ignored = FAULT_INIT;
     uint64_t change = 0;
+    store_set_program(store, shown_program);
     arena_init(&w.keep, 0);
     make_texts(&w, &change);
     if (w.of_run > 0)
-        (void)store_put_shown(store, shown_program, change, w.texts, w.of_run, &ignored);
+        (void)store_put_shown(store, change, w.texts, w.of_run, &ignored);
     put_run(&w);
     arena_free(&w.keep);
     return change != 0;
@@ -206,5 +220,5 @@ static uint64_t run_of(const char *address)
 
 char *shown_read(struct store *store, const char *address, struct arena *keep, size_t *bytes)
 {
-    return store_read_shown(store, shown_program, address, run_of(address), keep, bytes);
+    return store_read_shown(store, address, run_of(address), keep, bytes);
 }

@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/thread.h"
+#include "pages/shown.h"
 
 enum { LIVES_MS = 300 }; /* how often processes of runs are looked at */
 
@@ -67,6 +68,14 @@ static enum status lend_empty(struct store_pool *pool, struct store **out, struc
     return ERR_NONE;
 }
 
+/* OUT reads the texts that this program stored. */
+static enum status open_file(const char *path, struct store **out, struct fault *fault)
+{
+    if (store_open(path, STORE_READ, out, fault) == ERR_NONE)
+        store_set_program(*out, shown_program);
+    return fault->code;
+}
+
 enum status store_pool_take(struct store_pool *pool, struct store **out, struct fault *fault)
 {
     struct store *store = NULL;
@@ -81,7 +90,7 @@ enum status store_pool_take(struct store_pool *pool, struct store **out, struct 
 
     enum status status = ERR_NONE;
     if (store == NULL)
-        status = store_open(pool->path, STORE_READ, &store, fault);
+        status = open_file(pool->path, &store, fault);
     if (status == ERR_ABSENT && pool->wait) {
         fault_clear(fault);
         status = lend_empty(pool, &store, fault);

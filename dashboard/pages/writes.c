@@ -58,7 +58,7 @@ int answer_baseline(struct exchange *x)
     const char *data = arena_printf(&x->keep, "{\"baseline\":%llu}", (unsigned long long)run_id);
     if (data == NULL)
         return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
-    return answer_data(x, 200, data, strlen(data), NULL);
+    return answer_data(x, data, strlen(data), NULL);
 }
 
 /* ---- known mismatches ----------------------------------------------------------------- */
@@ -157,7 +157,7 @@ static int answer_block(struct exchange *x, const char *key, const char *value)
     free(text);
     if (kept == NULL)
         return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
-    return answer_data(x, 200, kept, bytes, NULL);
+    return answer_data(x, kept, bytes, NULL);
 }
 
 int answer_known_add(struct exchange *x)

@@ -136,7 +136,7 @@ static int answer_endpoints(struct exchange *x)
     if (text == NULL)
         return answer_error(x, 503, "no_memory", "There is no memory for this answer", NULL);
     etag_of(text, bytes, etag);
-    int status = answer_data(x, 200, text, bytes, etag);
+    int status = answer_data(x, text, bytes, etag);
     free(text);
     return status;
 }

@@ -3,16 +3,23 @@ mismatches, dumps in ranges (RFC 9110, 14), uploads, the page of the reference s
 
 import contextlib
 import datetime
+import gzip
+import hashlib
+import http.client
 import json
 import os
 import pathlib
 import re
 import shutil
+import socket
+import sqlite3
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
@@ -39,6 +46,8 @@ FORM = {"Content-Type": "multipart/form-data; boundary=x"}
 
 
 class Desk(e2e.Case):
+    servers = []
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -60,17 +69,20 @@ class Desk(e2e.Case):
         cls.url, cls.token = cls.serve("--allow-write", "--known", cls.known, "--suite", cls.suite)
 
     @classmethod
-    def serve(cls, *more):
+    def serve(cls, *more, env=None):
         server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", cls.db, "--totals", cls.home / "none.db", "--listen", "127.0.0.1:0", *more],
-                                  cwd=cls.home, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        cls.place.callback(server.stdout.close)
-        cls.place.callback(server.wait, timeout=20 * e2e.PATIENCE)
-        cls.place.callback(server.terminate)
+                                  cwd=cls.home, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        cls.servers.append(server)
         url, _, token = server.stdout.readline().strip().partition("/#token=")
         return url.rstrip("/"), token
 
     @classmethod
     def tearDownClass(cls):
+        for server in cls.servers:  # each takes two seconds to end, all at once
+            server.terminate()
+        for server in cls.servers:
+            server.wait(timeout=20 * e2e.PATIENCE)
+            server.stdout.close()
         cls.place.close()
         super().tearDownClass()
 
@@ -238,6 +250,252 @@ class Desk(e2e.Case):
         status, head, body = self.ask("GET", "/suite", url=url)
         self.assertEqual((status, head["Content-Type"]), (404, "text/plain; charset=utf-8"))
         self.assertIn(b"`twinstack serve --suite DIR` shows those in DIR/results.", body)
+
+    @contextlib.contextmanager
+    def changed(self, *statements):
+        """The database with other values, for as long as it takes."""
+        with contextlib.closing(sqlite3.connect(self.db)) as db, contextlib.closing(sqlite3.connect(":memory:")) as kept:
+            db.backup(kept)
+            with db:
+                for statement, *values in statements:
+                    db.execute(statement, values)
+            try:
+                yield
+            finally:
+                kept.backup(db)
+
+    # RFC 1952 and RFC 1950; RFC 9110, 8.4.1 and 15.5.14.
+    def test_a_body_may_be_packed(self):
+        stack = b"victims-ob2.exe!0xf527\n" * 3
+        packed = gzip.compress(stack)
+        many = gzip.compress(b"\n" * ((64 << 20) + 1))
+        rows = [("gzip", "gzip", packed, 200, 3), ("deflate", "deflate", zlib.compress(stack), 200, 3), ("two members", "gzip", packed + packed, 200, 6),
+                ("cut", "gzip", packed[:-1], 400, "packing"), ("no gzip", "gzip", stack, 400, "packing"), ("none of it", "gzip", b"", 400, "packing"),
+                ("more than 64 MiB", "gzip", many, 413, "too_large"), ("another packing", "br", packed, 415, "encoding")]
+        for name, packing, body, status, want in rows:
+            for form_too in (False, True):
+                with self.subTest(name, form=form_too):
+                    head = {"Content-Encoding": packing, "Content-Type": "text/plain"}
+                    if form_too and want not in ("too_large", 6):
+                        plain = form(("a.txt", stack))
+                        body = {200: gzip.compress(plain) if packing == "gzip" else zlib.compress(plain), 400: body, 415: body}[status]
+                        if name == "cut":
+                            body = gzip.compress(plain)[:-1]
+                        head.update(FORM)
+                    said, _, answer = self.ask("POST", "/api/v1/resolve", body, **head)
+                    found = json.loads(answer)
+                    self.assertEqual((said, sum(len(s["frames"]) for s in found["data"]["stacks"]) if said == 200 else found["error"]["key"]), (status, want))
+
+    # RFC 9457, 3.1: type, title, status, detail; the others are extension members.
+    def test_an_error_may_be_a_problem(self):
+        status, head, body = self.ask("GET", "/api/v1/runs/9", Accept="application/problem+json")
+        self.assertEqual((status, head["Content-Type"]), (404, "application/problem+json"))
+        found = json.loads(body)
+        plain = json.loads(self.ask("GET", "/api/v1/runs/9")[2])["error"]
+        self.assertEqual(found, {"type": "about:blank", "title": "Not Found", "status": 404, "detail": plain["message"], "key": "absent", "hint": plain["hint"],
+                                 "reason": None})
+        for method, path in (("GET", "/api/v1/runs"), ("GET", "/"), ("GET", "/suite")):
+            with self.subTest(path):
+                status, head, body = self.ask(method, path)
+                again, short, nothing = self.ask("HEAD", path)
+                self.assertEqual((again, nothing, short["Content-Type"]), (status, b"", head["Content-Type"]))
+                if path != "/api/v1/runs":  # which has the time that it took
+                    self.assertEqual(int(short["Content-Length"]), len(body))
+
+    def test_files_of_a_case_are_kept(self):
+        case = json.loads(self.ask("GET", f"/api/v1/runs/2/cases/{CASE}")[2])["data"]
+        self.assertEqual(case["dump_file"], {"bytes": self.dump.stat().st_size})
+        self.assertIn(("record", "record.rec"), [(a["role"], a["name"]) for a in case["artifacts"]])
+        for kept in case["artifacts"]:
+            with self.subTest(kept["name"]):
+                status, head, body = self.ask("GET", "/api/v1/artifacts/" + kept["sha256"])
+                is_record = kept["role"] == "record"
+                self.assertEqual((status, len(body), hashlib.sha256(body).hexdigest()), (200, kept["bytes"], kept["sha256"]))
+                self.assertEqual((head["Content-Type"], head["Content-Disposition"]), ("application/octet-stream", 'attachment; filename="record.rec"')
+                                 if is_record else ("text/plain; charset=utf-8", None))
+                self.assertEqual(head["Cache-Control"], "private, max-age=31536000, immutable")
+                self.assertEqual(self.ask("GET", "/api/v1/artifacts/" + kept["sha256"], **{"If-None-Match": head["ETag"]})[0], 304)
+        self.assertEqual(self.ask("GET", "/api/v1/artifacts/" + "0" * 64)[0], 404)
+
+    def test_a_dump_is_named_plainly(self):
+        with self.changed(("UPDATE crash_case SET scenario = 'a b/<\u00fc>', variant = 'X_1-' WHERE run_id = 2",)):
+            status, head, _ = self.ask("GET", "/api/v1/runs/2/cases/" + urllib.parse.quote("a b/<\u00fc>.X_1-", safe="") + "/dump")
+            self.assertEqual((status, head["Content-Disposition"]), (200, 'attachment; filename="run-2-a_b_____.X_1--dump.dmp"'))
+
+    def test_what_is_not_there_is_said(self):
+        rows = [("/assets/none.js", 404, "load the page again"), ("/badge/exact.txt", 404, "badges are METRIC.json and METRIC.svg"),
+                ("/badge/" + "n" * 64 + ".svg", 404, "badges are METRIC.json and METRIC.svg"), ("/badge/exact", 404, "badges are METRIC.json and METRIC.svg"),
+                ("/api/v1/cases/none/ob2", 404, None), ("/api/v1/runs?limit=1&limit=2", 400, None), ("/api/v1/runs/1?limit=1", 400, "this address takes no query"),
+                ("/api/v1/compare?a=1&b=2&group=none", 400, "new, fixed, changed, accepted, gone, added, still"), ("/api/v1/compare?a=1&b=2&after=x", 400, "after"),
+                ("/api/v1/compare?a=9", 404, "name a run by id, the start of its uuid or commit, its branch, latest, latest~N or baseline"),
+                ("/api/v1/timing?full=9", 404, "name a run by id, the start of its uuid or commit, its branch, latest, latest~N or baseline"),
+                ("/api/v1/timing?gb_month=x", 400, "gb_month"), ("/api/v1/runs/1/cases/null_write", 404, "a case is called SCENARIO.VARIANT"),
+                ("/api/v1/runs/1/cases/.ob2", 404, "a case is called SCENARIO.VARIANT"), ("/api/v1/runs/1/cases/null_write.", 404, "a case is called SCENARIO.VARIANT")]
+        for path, status, hint in rows:
+            with self.subTest(path):
+                self.refused(self.ask("GET", path), status, hint)
+
+    def test_groups_of_a_comparison_are_asked_for_one_by_one(self):
+        whole = json.loads(self.ask("GET", "/api/v1/compare?a=1&b=2")[2])["data"]["changes"]
+        long = {group: rows for group, rows in whole.items() if group != "counts" and len(rows) > 1}
+        self.assertIn("gone", long)  # 24 cases, and one
+        for group, rows in long.items():
+            for after in (0, 1, len(rows) - 1, len(rows)):
+                with self.subTest(group, after=after):
+                    part = json.loads(self.ask("GET", f"/api/v1/compare?a=1&b=2&group={group}&after={after}")[2])["data"]["changes"]
+                    self.assertEqual((part[group], part["counts"]), (rows[after:], whole["counts"]))
+        self.assertEqual(json.loads(self.ask("GET", "/api/v1/compare?a=1&b=2&after=1")[2])["data"]["changes"], whole)  # after nothing that is named
+
+    def test_the_newest_run_of_a_platform_or_branch(self):
+        with self.changed(("UPDATE run SET branch = 'side', platform = 'here' WHERE id = 1",), ("UPDATE run SET branch = 'main', platform = 'there' WHERE id = 2",)):
+            for query, run in (("", 2), ("branch=side", 1), ("branch=main", 2), ("platform=here", 1), ("platform=there", 2), ("branch=side&platform=here", 1),
+                               ("branch=side&platform=there", None), ("branch=none", None), ("run=1", 1), ("run=1&branch=main", 1)):
+                with self.subTest(query):
+                    data = json.loads(self.ask("GET", "/api/v1/overview?" + query)[2])["data"]
+                    self.assertEqual(data["run"] and data["run"]["id"], run)
+                    listed = json.loads(self.ask("GET", "/api/v1/runs?" + query)[2])
+                    if "run=" not in query:
+                        self.assertEqual(data["total_runs"], listed["data"]["total"])
+                        self.assertEqual(listed["data"]["runs"][0]["id"] if run else listed["data"]["runs"], run or [])
+            with self.changed(("UPDATE run SET platform = 'there' WHERE id = 1",), ("DELETE FROM run_verdict WHERE run_id = 2",)):
+                data = json.loads(self.ask("GET", "/api/v1/overview?platform=there")[2])["data"]
+                self.assertEqual(data["run"]["id"], 1)  # the newer one judged nothing
+
+    def test_a_list_of_known_that_is_damaged(self):
+        self.addCleanup(self.known.unlink)
+        self.known.write_text("[a]\nscope: x\n", encoding="utf-8")
+        data = json.loads(self.ask("GET", "/api/v1/known")[2])["data"]
+        self.assertEqual((data["text"], data["items"], data["run"]), ("[a]\nscope: x\n", [], 2))
+        self.assertIn("acceptance without scope or cause", data["damage"])
+        with self.changed(("UPDATE crash_case SET verdict = 'XFAIL' WHERE run_id = 2",)):
+            data = json.loads(self.ask("GET", "/api/v1/known")[2])["data"]
+            self.assertEqual((data["hits_total"], [f"{c['scenario']}.{c['variant']}" for c in data["hits"]]), (1, [CASE]))
+
+    def test_samples_of_a_bench_are_listed(self):
+        rows = [("offset", "total", 0, 0, 1000), ("dump", "total", 0, 0, 3000), ("offset", "total", 1, 1, 2000)]
+        inserted = [("INSERT INTO sample (run_id, position, subject, stage, cold, round, ns) VALUES (2, ?, ?, ?, ?, ?, ?)", n, *row) for n, row in enumerate(rows)]
+        with self.changed(("DELETE FROM shown",), *inserted):
+            for limit, count in (("", 3), ("&limit=2", 2), ("&limit=3", 3)):
+                data = json.loads(self.ask("GET", "/api/v1/timing?run=2" + limit)[2])["data"]
+                got = [(s["subject"], s["stage"], int(s["cold"]), s["round"], s["ns"]) for s in data["samples"]]
+                self.assertEqual((data["samples_total"], got), (3, rows[:count]))
+                self.assertIsNotNone(data["bench"])
+        self.assertIsNone(json.loads(self.ask("GET", "/api/v1/timing?run=2")[2])["data"]["bench"])
+
+    def raw(self, url, method, path, *headers, body=b""):
+        """(status, error) of a request with these headers, each as often as it is there."""
+        line = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60 * e2e.PATIENCE)
+        line.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        for name, value in headers:
+            line.putheader(name, value)
+        line.endheaders(body)
+        answer = line.getresponse()
+        said = answer.read()
+        line.close()
+        return answer.status, json.loads(said).get("error", {}).get("key")
+
+    def test_who_may_ask_for_what(self):
+        host = ("Host", self.url.removeprefix("http://"))
+        json_type, token = ("Content-Type", "application/json"), ("X-Token", self.token)
+        body = json.dumps({"run": 1}).encode()
+        length = ("Content-Length", str(len(body)))
+        reader, _ = self.serve()
+        remote, remote_token = self.serve("--allow-remote")
+        own, far = ("Host", reader.removeprefix("http://")), ("Host", remote.removeprefix("http://"))
+        put = ("PUT", "/api/v1/baseline")
+        rows = [("as it should be", self.url, *put, (host, json_type, token, length), 200, None), ("with a character set", self.url, *put, (host, ("Content-Type", "application/json; charset=utf-8"), token, length), 200, None),
+                ("another type", self.url, *put, (host, ("Content-Type", "application/jsonx"), token, length), 415, "content_type"), ("no type", self.url, *put, (host, token, length), 415, "content_type"),
+                ("two hosts", self.url, *put, (host, host, json_type, token, length), 400, "two_hosts"), ("no host", self.url, *put, (json_type, token, length), 421, "wrong_host"),
+                ("another site's page", self.url, *put, (host, json_type, token, length, ("Origin", "http://evil.example")), 403, "wrong_origin"),
+                ("a page of its own", self.url, *put, (host, json_type, token, length, ("Origin", self.url)), 200, None),
+                ("said by the browser", self.url, *put, (host, json_type, token, length, ("Sec-Fetch-Site", "cross-site")), 403, "wrong_origin"),
+                ("of a subdomain", self.url, *put, (host, json_type, token, length, ("Sec-Fetch-Site", "same-site")), 403, "wrong_origin"),
+                ("of the page", self.url, *put, (host, json_type, token, length, ("Sec-Fetch-Site", "same-origin")), 200, None),
+                ("typed by the user", self.url, *put, (host, json_type, token, length, ("Sec-Fetch-Site", "none")), 200, None),
+                ("another site may read", self.url, "GET", "/api/v1/runs", (host, ("Origin", "http://evil.example")), 200, None),
+                ("a server that only reads", reader, *put, (own, json_type, length), 403, "read_only"), ("without a token, near", reader, "GET", "/api/v1/runs", (own,), 200, None),
+                ("without a token, far", remote, "GET", "/api/v1/runs", (far,), 401, "token"), ("with it", remote, "GET", "/api/v1/runs", (far, ("X-Token", remote_token)), 200, None)]
+        for name, url, method, path, headers, status, key in rows:
+            with self.subTest(name):
+                self.assertEqual(self.raw(url, method, path, *headers, body=body if method == "PUT" else b""), (status, key))
+
+    def test_where_a_server_listens(self):
+        port = self.url.rpartition(":")[2]
+        for address, status, hint in (("127.0.0.1", 2, "say ADDRESS:PORT, such as 127.0.0.1:0"), ("0.0.0.0:0", 2, "--allow-remote allows it, with the token"),
+                                      ("[::]:0", 2, "--allow-remote allows it, with the token"), ("127.0.0.1:" + port, 3, "another program may have it; port 0 takes any free one")):
+            with self.subTest(address):
+                done = e2e.twinstack("serve", "--db", self.db, "--listen", address, "--totals", self.home / "none.db")
+                self.assertEqual((done.returncode, hint in done.stderr, done.stdout), (status, True, ""), done.stderr)
+        self.assertTrue(self.serve("--listen", "localhost:0")[0].startswith("http://127.0.0.1:"))
+        self.assertEqual(e2e.twinstack("serve", "--db", self.db, "--dump-mib", "63").returncode, 2)
+
+    def test_a_server_may_wait_for_its_database(self):
+        late = self.folder / "late.db"
+        url, token = self.serve("--db", late, "--wait", "--allow-write")
+        self.assertEqual(json.loads(self.ask("GET", "/api/v1/runs", url=url)[2])["data"]["runs"], [])
+        self.assertEqual((self.ask("GET", "/healthz", url=url)[2], json.loads(self.ask("GET", "/api/v1/overview", url=url)[2])["data"]["run"]), (b"ok\n", None))
+        self.assertIsNone(json.loads(self.ask("GET", "/api/v1/known", url=url)[2])["data"]["run"])
+        self.refused(self.ask("PUT", "/api/v1/baseline", {"run": 1}, url, **{"X-Token": token}), 404)
+        self.assertFalse(late.exists())
+        late.write_bytes(self.db.read_bytes())
+        self.assertEqual([run["id"] for run in json.loads(self.ask("GET", "/api/v1/runs", url=url)[2])["data"]["runs"]], [2, 1])
+        late.write_bytes(b"no database, but as long as the head of one, which has a hundred bytes: " + b"x" * 100)
+        url, _ = self.serve("--db", self.folder / "gone.db", "--wait")
+        (self.folder / "gone.db").write_bytes(late.read_bytes())
+        self.assertEqual(self.ask("GET", "/healthz", url=url)[::2], (503, b"database not usable\n"))
+
+    def test_an_upload_needs_room_on_the_disk(self):
+        file = self.folder / "file"
+        file.write_text("no folder")
+        url, _ = self.serve(env={"TMPDIR": str(file)})
+        dump = (e2e.ROOT / "corpus/cases" / CASE / "dump.dmp").read_bytes()
+        for name, body, head in (("a form", form(("a.txt", b"ntdll.dll!0x1\n")), FORM), ("a dump", dump, {"Content-Type": "application/octet-stream"})):
+            with self.subTest(name):
+                self.refused(self.ask("POST", "/api/v1/resolve", body, url, **head), 507, "make room in the folder for temporary files, or set TMPDIR")
+
+    def test_eight_uploads_come_in_at_once(self):
+        most = int(re.search(r"UPLOADS_MAX = (\d+)", (e2e.ROOT / "dashboard/http/state.h").read_text(encoding="utf-8"))[1])
+        host, _, port = self.url.removeprefix("http://").partition(":")
+        stack = b"ntdll.dll!0x1\n"
+
+        def soon(ask):
+            """What ASK returns that is no 503: a place is free only after its answer was sent."""
+            for _ in range(100):
+                if (said := ask()) != 503:
+                    return said
+                time.sleep(0.05)
+            return 503
+
+        with contextlib.ExitStack() as opened:
+            lines = []
+
+            def begin():  # is invited to send, and does not
+                lines.append(opened.enter_context(socket.create_connection((host, int(port)), timeout=60 * e2e.PATIENCE)))
+                lines[-1].sendall(f"POST /api/v1/resolve HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: {len(stack)}\r\nExpect: 100-continue\r\n\r\n".encode())
+                return int(lines[-1].recv(25).split()[1])
+
+            self.assertEqual([soon(begin) for _ in range(most)], [100] * most)
+            self.refused(self.ask("POST", "/api/v1/resolve", stack), 503, "try again in a moment")
+            lines[-1].sendall(stack)
+            self.assertEqual(lines[-1].recv(12), b"HTTP/1.1 200")
+            self.assertEqual(soon(lambda: self.ask("POST", "/api/v1/resolve", stack)[0]), 200)
+
+    def test_a_file_of_a_form_has_its_own_limit(self):
+        for more in (0, 1):
+            body = gzip.compress(form(("large.txt", b"MDMP".ljust((64 << 20) + more, b"\0")), ("a.txt", b"ntdll.dll!0x1\n")), 1)
+            data = json.loads(self.ask("POST", "/api/v1/resolve", body, **FORM, **{"Content-Encoding": "gzip"})[2])["data"]
+            self.assertEqual(([e["hint"] for e in data["errors"] if e["label"] == "large.txt"], len(data["stacks"])), (["the limit is 64 MiB"] * more, 1))
+
+    def test_symbols_that_are_sent_go_before_those_of_the_server(self):
+        (pdb,) = (e2e.ROOT / "corpus/symbols/victims-ob2.pdb").glob("*/*.pdb")
+        url, _ = self.serve("--symbols", self.home / "symbols")
+        stack = b"victims-ob2.exe!0xf527\n"
+        for name, parts, files in (("the server's", [("a.txt", stack)], []), ("both", [("a.txt", stack), (pdb.name, pdb.read_bytes())], [(pdb.name, True)]),
+                                   ("others", [("a.txt", stack), ("crash.pdb", (e2e.ROOT / "corpus/crash-x86/crash.pdb").read_bytes())], [("crash.pdb", False)])):
+            with self.subTest(name):
+                data = json.loads(self.ask("POST", "/api/v1/resolve", form(*parts), url, **FORM)[2])["data"]
+                self.assertEqual(data["stacks"][0]["frames"][0]["symbols"], "pdb")
+                self.assertEqual([(f["name"], f["fits"]) for f in data["files"]], files)
 
     # The names are those of the truth that the victim itself stated.
     def test_uploads_are_resolved(self):

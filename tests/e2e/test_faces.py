@@ -231,6 +231,14 @@ class Faces(e2e.Case):
             page = self.run_db("report", str(run), face, *(["-"] if face == "--md" else []), "--exit-zero").stdout.replace("\\", "")
             self.assertIn(shown, page)
             self.assertEqual(len(re.findall(r"dump : offsets \d", page)), 1)
+        both = {"a": ratio, "b": ratio}
+        self.assertEqual(json.loads(self.run_db("compare", str(run), str(run), "--json").stdout)["speed_ratio"], both)
+        for argv in ((), ("--markdown",)):
+            page = self.run_db("compare", str(run), str(run), *argv).stdout.replace("\\", "")
+            self.assertEqual(page.count(f"run {run}: {shown}\n"), 2, page)
+        for against, line, pair in (((), shown, {**both, "a": None}), (("--against", str(run)), f"{shown}; run {run}: {shown}", both)):
+            self.assertIn(f"\n{line}\ngate of run {run}: ", self.run_db("gate", str(run), *against, exit_code=None).stdout)
+            self.assertEqual(json.loads(self.run_db("gate", str(run), *against, "--json", exit_code=None).stdout)["speed_ratio"], pair)
         metrics = self.run_db("report", str(run), "--openmetrics", "-", "--exit-zero").stdout
         badge = self.folder / "badge.json"
         self.run_db("report", str(run), "--badge", badge, "--badge-of", "speed_ratio", "--exit-zero")
@@ -244,6 +252,7 @@ class Faces(e2e.Case):
         with self.dashboard() as get:
             for path in ("overview", "runs/latest", f"runs/{run}", "timing", "timing?limit=125", f"timing?run={run}", f"timing?limit=125&run={run}"):
                 self.assertEqual(get(f"/api/v1/{path}")["speed_ratio"], ratio, path)
+            self.assertEqual(get(f"/api/v1/compare?a={run}&b={run}")["speed_ratio"], both)
             self.assertEqual(get("/metrics"), metrics)
             self.assertEqual(json.loads(get("/badge/speed_ratio.json")), json.loads(badge.read_text()))
             self.assertIn(f": {text}, x64, ", get("/badge/speed_ratio.svg"))
@@ -253,6 +262,7 @@ class Faces(e2e.Case):
                 self.assertAlmostEqual(point["value"], value)
         self.assertAlmostEqual(float(re.search(r"(?m)^twinstack_speed_ratio (\S+)$", metrics)[1]), value, places=5)
         self.assertIn(f'twinstack_speed_run{{origin="{ratio["origin"]}"}} {ratio["run"]}\n', metrics)
+        self.assertIn(f"twinstack_speed_cases {ratio['cases']}\n", metrics)
         self.assertEqual(re.findall(r'(?m)^twinstack_speed_bound_ratio\{bound="(?:low|high)"\} (\S+)$', metrics),
                          [f"{ratio['low']:.6f}", f"{ratio['high']:.6f}"])
         return ratio

@@ -190,6 +190,37 @@ class Gate(Stored):
             with self.subTest(limit):
                 self.assertRegex(self.gate("--max-slowdown", limit, "--lane", "offsets, index", exit_code=exit_code).stdout, said)
 
+    def test_times_at_a_limit_itself(self):
+        """A quarter more is exact in binary, so that a limit of 25 % is met and not passed. By default all 12 cases of x64 take 100 us; the
+        median of seven that take more and five that do not is the one of the seven, and of more than one resample in seven that of the five,
+        so that the interval begins at 1."""
+        def newest(what):
+            return f"UPDATE way_cost SET {what} WHERE case_id IN (SELECT id FROM crash_case WHERE {NEWEST})"
+
+        slower = newest("cold_ns = 125000")
+        some_slower, some_apart = (newest(f"{name}_ns = iif(case_id % 24 < 14, 125000, 100000)") for name in ("cold", "cold_odd"))
+        rows = {
+            "as much as allowed": ([slower], "25%", (0, 0), r"✓ x64 offsets, index +time \+25.0 %, at most 25.0 % allowed, \+25.0 to \+25.0 % with"),
+            "more than allowed": ([slower], "24%", (1, 1), r"✗ x64 offsets, index +time \+25.0 %, at most 24.0 % allowed, \+25.0 to \+25.0 % with"),
+            "it may be no change": ([some_slower], "10%", (0, 0), r"✓ x64 offsets, index +time \+25.0 %, at most 10.0 % allowed, \+0.0 to \+25.0 % with"),
+            "noise as large as the limit": ([some_apart], "25%", (0, 0), r"✓ x64 offsets, index +time \+0.0 %, at most 25.0 % allowed"),
+            "noise above the limit": ([some_apart], "24%", (0, 1), r"✓ x64 offsets, index +time \+0.0 % cannot be judged: the noise of 25.0 % is above the 24.0 %"),
+            "noise as large as the change": ([slower, some_apart], "10%", (0, 1),
+                                             r"✓ x64 offsets, index +time \+25.0 % cannot be judged: the noise of 25.0 % is above the 10.0 %"),
+            "a change above the noise": ([newest("cold_ns = 126000"), some_apart], "10%", (1, 1), r"✗ x64 offsets, index +time \+26.0 %, at most 10.0 % allowed"),
+            "the smallest limit that is judged": ([], "3%", (0, 0), r"✓ x64 offsets, index +time \+0.0 %, at most 3.0 % allowed, \+0.0 to \+0.0 % with 95 %, 12 cases\n"),
+        }
+        for name, (statements, limit, (exit_code, strictly), said) in rows.items():
+            with self.subTest(name):
+                self.seed_lanes(3)
+                self.sql("UPDATE way_cost SET cold_ns = 100000, cold_even_ns = 100000, cold_odd_ns = 100000")
+                for statement in statements:
+                    self.sql(statement)
+                argv = ["--max-slowdown", limit, "--lane", "x64 offsets, index"]
+                self.assertRegex(self.gate(*argv, exit_code=exit_code).stdout, said)
+                strict = self.gate(*argv, "--strict").stdout
+                self.assertEqual("✗ x64" in strict, strictly == 1, strict)
+
     def test_the_baseline_of_lanes_may_be_another_file(self):
         """With other numbers of its cases, and with cases that this run does not have."""
         self.seed_lanes(3)

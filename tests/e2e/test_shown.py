@@ -31,8 +31,11 @@ class Shown(e2e.Case):
             return db.execute(statement, values).fetchall()
 
     def kept_of_runs(self):
-        """The addresses of one run each whose texts are there."""
-        return [a for a, in self.sql("SELECT address FROM shown WHERE change < 0 ORDER BY address")]
+        """The addresses of one run each whose texts are there; beside them, each has its ratio."""
+        found = [a for a, in self.sql("SELECT address FROM shown WHERE change < 0 ORDER BY address")]
+        asked = [a for a in found if a.startswith("/")]
+        self.assertEqual(len(found) - len(asked), len(asked) // 8)
+        return asked
 
     def kept(self):
         """The addresses of the newest run whose texts count."""
@@ -164,6 +167,25 @@ class Shown(e2e.Case):
                 self.assertEqual(MARK.encode() in text, address in alone)
         self.sql("DELETE FROM shown")
         self.assertEqual(self.answers(alone), before)
+
+    def test_the_ratio_of_a_run_is_kept_for_those_who_compare(self):
+        """Without a bench it is of the times of all cases, which a comparison would read again each time."""
+        ratio = {"origin": "run", "run": 2, "arch": "x64", "state": "index", "cases": 77, "scenarios": 20, "value": 42.5, "low": 41,
+                 "high": 44, "noise": None}
+        asked = ("compare", "1", "2"), ("compare", "1", "2", "--json"), ("gate", "2", "--against", "1"), ("gate", "2", "--json")
+        page = "/api/v1/compare?a=1&b=2"
+
+        def said():
+            texts = [self.run_twinstack(*argv, "--db", self.db, exit_code=None).stdout for argv in asked]
+            return [*texts, self.answers([page])[page].decode()]
+        self.sql("DELETE FROM shown")
+        made = said()
+        self.keep()
+        self.assertEqual(said(), made)
+        self.sql("UPDATE shown SET text = ?, plain_bytes = NULL WHERE address = 'speed_ratio?run=2'", json.dumps(ratio).encode())
+        for argv, text in zip((*asked, page), said(), strict=True):
+            with self.subTest(argv):
+                self.assertIn("42.5× [41.0, 44.0], 77 cases, no control", text)
 
     def test_a_baseline_of_the_page(self):
         self.keep()

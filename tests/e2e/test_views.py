@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 import zlib
 
@@ -104,6 +105,39 @@ class Views(e2e.Case):
                     self.assertLessEqual(pages, len(got) // 5 + 1)
             self.assertEqual(self.get(f"runs/{run}/grid")["total"], len(want))
 
+    def test_the_queue_comes_in_pages_around_and_after_each_case(self):
+        every = self.get("runs/3/queue?limit=1000")["cases"]
+        ids = [c["id"] for c in every]
+        self.assertEqual(sorted(ids), [c[0] for c in self.cases(3)])
+        for limit in (1, 5, CASES, CASES + 1):
+            starts = {"": 0, "&around=no.ob2": 0, "&after=999999": 0}
+            for i, case in enumerate(every):
+                starts[f"&around={urllib.parse.quote(case['scenario'])}.{case['variant']}"] = i // limit * limit
+                starts[f"&after={case['id']}"] = i + 1
+            for query, start in starts.items():
+                with self.subTest(query, limit=limit):
+                    got, end = self.get(f"runs/3/queue?limit={limit}{query}"), min(start + limit, CASES)
+                    self.assertEqual((got["position"], got["total"], [c["id"] for c in got["cases"]]), (start, CASES, ids[start:end]))
+                    self.assertEqual(got["next"], ids[end - 1] if end < CASES else None)
+                    self.assertEqual(got["previous"], None if start == 0 else ids[start - limit - 1] if start > limit else 0)
+
+    def test_the_queue_is_filtered(self):
+        every = self.get("runs/3/queue?limit=1000")["cases"]
+        rows = {("new", "1"): lambda c: c["is_new"], ("search", ".ob0"): lambda c: c["variant"] == "ob0"}
+        for key in ("group", "trouble", "verdict", "kind", "signature"):
+            for value in {c[key] for c in every if c[key]}:
+                rows[key, value] = lambda c, key=key, value=value: c[key] == value
+        rows |= {("cause", cause): lambda c, cause=cause: cause in c["all_causes"] for case in every for cause in case["all_causes"]}
+        rows |= {("problem", problem): lambda c, problem=problem: problem in c["problems"] for case in every for problem in case["problems"]}
+        self.assertEqual({key for key, _ in rows}, {"new", "search", "group", "trouble", "verdict", "kind", "signature", "cause", "problem"})
+        for (key, value), keep in rows.items():
+            with self.subTest(key, value=value):
+                got = self.get(f"runs/3/queue?{key}={urllib.parse.quote(value)}")
+                want = [c for c in every if keep(c)]
+                self.assertEqual([c["id"] for c in got["cases"]], [c["id"] for c in want])
+                self.assertEqual({g["group"]: g["fitting"] for g in got["groups"] if g["fitting"]}, dict(collections.Counter(c["group"] for c in want)))
+                self.assertEqual({g["group"]: g["cases"] for g in got["groups"] if g["cases"]}, dict(collections.Counter(c["group"] for c in every)))
+
     def test_a_case_shows_the_truth_and_every_stack(self):
         for number, scenario, variant, *_ in self.cases(3):
             with self.subTest(f"{scenario}.{variant}"):
@@ -121,6 +155,66 @@ class Views(e2e.Case):
                                       "AND stack_frame.row >= 0 ORDER BY stack_frame.position", number, k)
                     self.assertEqual(columns[k + 1], [f for f, in frames], engines[k])
 
+    @contextlib.contextmanager
+    def other_values(self):
+        """The database, which is afterwards as it was."""
+        with contextlib.closing(sqlite3.connect(self.db)) as db, contextlib.closing(sqlite3.connect(":memory:")) as kept:
+            db.backup(kept)
+            try:
+                yield db
+            finally:
+                kept.backup(db)
+
+    def test_a_case_through_all_runs_has_a_point_of_each(self):
+        scenario, variant = self.cases(3)[0][1:3]
+        rows = self.sql("SELECT run_id, id FROM crash_case WHERE scenario = ? AND variant = ? ORDER BY run_id DESC", scenario, variant)
+        got = self.get(f"cases/{urllib.parse.quote(scenario)}/{variant}")
+        self.assertEqual((got["scenario"], got["variant"], got["newest"]["id"]), (scenario, variant, rows[0][1]))
+        self.assertEqual([case["id"] for case in got["cases"]], [number for _, number in rows])
+        self.assertEqual(list(got["trends"]), ["f1", "offset_ns", "dump_ns"])
+        for name, trend in got["trends"].items():
+            self.assertEqual(sorted(point["run"] for point in trend["points"]), sorted(run for run, _ in rows), name)
+
+    def test_each_figure_is_the_column_of_its_name(self):
+        """Every number of a case, and of an engine in it, is another one here."""
+        with self.other_values() as db:
+            of_case = [row[1] for row in db.execute("PRAGMA table_info(crash_case)") if row[1].endswith(("_ns", "_bytes", "_ms"))]
+            of_claim = [row[1] for row in db.execute("PRAGMA table_info(claim)") if row[1].endswith(("_ns", "_bytes")) or row[1] in
+                        ("truth_frames", "own_frames", "right_frames", "lines_judged", "lines_right", "inline_demanded", "inline_right", "physical_judged",
+                         "physical_same")]
+            self.assertGreater(min(len(of_case), len(of_claim)), 14)
+            with db:
+                for table, columns in (("crash_case", of_case), ("claim", of_claim)):
+                    db.execute(f"UPDATE {table} SET " + ", ".join(f"{name} = {1000 + 7 * k}" for k, name in enumerate(columns)))
+                db.execute("UPDATE crash_case SET crowded = 1")
+                db.execute("DELETE FROM shown")
+            want = {table: {name: 1000 + 7 * k for k, name in enumerate(columns)} for table, columns in (("crash_case", of_case), ("claim", of_claim))}
+            seen = set()
+
+            def compare(place, row, *tables):
+                for table in tables:
+                    for name in row.keys() & want[table].keys():
+                        self.assertEqual(row[name], want[table][name], f"{place}: {name}")
+                        seen.add((table, name))
+
+            costs = self.get("timing?run=1&limit=1000")["costs"]
+            self.assertGreater(len(costs), CASES)
+            for row in costs:
+                compare("timing", row, "claim", "crash_case")
+                self.assertIs(row["crowded"], True)
+            for row in self.get("runs/1/cases?limit=1000")["cases"]:
+                for score in row["scores"]:
+                    compare("cases", score, "claim")
+            _, scenario, variant, *_ = self.cases(1)[0]
+            case = self.get(f"runs/1/cases/{scenario}.{variant}")["case"]
+            compare("case", case, "crash_case")
+            for part in case.values():
+                for row in part if isinstance(part, list) else [part]:
+                    if isinstance(row, dict):
+                        compare("case", row, "crash_case", "claim")
+            missing = {(table, name) for table in want for name in want[table]} - seen
+            self.assertEqual(sorted(missing), [])
+
     def test_modules_that_came_or_went_are_listed_once_in_their_order(self):
         number, scenario, variant, *_ = self.cases(1)[0]
         modules = self.sql("SELECT DISTINCT module.id, module.name, base_va FROM module JOIN stack_frame ON module = module.id "
@@ -128,6 +222,7 @@ class Views(e2e.Case):
         self.assertGreater(len(modules), 1)
         for name, times in (("all were there", [(0, None)] * len(modules)),
                             ("all came", [(1000 * (k + 1), None) for k in range(len(modules))]),
+                            ("the last came first", [(1000 * (len(modules) - k), None) for k in range(len(modules))]),
                             ("the first came and went", [(7, 9)] + [(0, None)] * (len(modules) - 1)),
                             ("the first was there and went", [(0, 9)] + [(0, None)] * (len(modules) - 1))):
             with self.subTest(name):
@@ -136,7 +231,8 @@ class Views(e2e.Case):
                         db.execute("UPDATE module SET loaded_at_ns = ?, unloaded_at_ns = ? WHERE id = ?", (came, -1 if went is None else went, module))
                 got = self.get(f"runs/1/cases/{scenario}.{variant}")["loads"]
                 self.assertEqual([(m["module"], int(m["base"], 16), m["loaded_ns"], m["unloaded_ns"]) for m in got],
-                                 [(module, base, came, went) for (_, module, base), (came, went) in zip(modules, times) if came or went])
+                                 sorted([(module, base, came, went) for (_, module, base), (came, went) in zip(modules, times) if came or went],
+                                        key=lambda row: row[2]))
         with contextlib.closing(sqlite3.connect(self.db)) as db, db:
             db.execute("UPDATE module SET loaded_at_ns = 0, unloaded_at_ns = -1")
 
@@ -206,6 +302,18 @@ class Views(e2e.Case):
                 self.assertEqual(engine["frame"], cell["frame"])
                 self.assertEqual(engine["identity"] is None, cell["frame"] is None)
                 self.assertEqual(engine["lookup_offset"] is None, cell["frame"] is None)
+
+    def test_what_is_known_of_a_module_is_said_of_its_frames(self):
+        _, scenario, variant, *_ = self.cases(1)[0]
+        for number, word in enumerate(("checked", "unchecked", "ambiguous")):
+            with self.subTest(word), self.other_values() as db:
+                mvid = f"{number:032x}"
+                with db:
+                    db.execute("UPDATE site SET identity = ?", (number,))
+                    db.execute("UPDATE module SET mvid = ?", (mvid,))
+                    db.execute("DELETE FROM shown")
+                said = [engine for engine in self.get(f"runs/1/cases/{scenario}.{variant}/explain?frame=0&repeat=0&thread=0")["engines"] if engine["frame"]]
+                self.assertEqual({(engine["identity"], engine["frame"].get("mvid")) for engine in said}, {(word, mvid)})
 
     def test_pages_and_figures_are_there(self):
         for path in ("/", "/runs", "/compare", "/trend", "/timing", "/signatures", "/known", "/symbols", "/problems"):

@@ -123,3 +123,11 @@ void make_run(struct arena *keep, struct run_info *run, struct run_case cases[MA
     for (int i = 0; i < MADE_CASES; i++)
         run->verdicts[cases[i].result.verdict]++;
 }
+
+void made_case_write(struct json *j, const struct run_case *c)
+{
+    run_case_write_json(j, c);
+    for (uint32_t i = 0; i < c->claim_count; i++)
+        for (uint32_t k = 0; k < c->claims[i].stack_count; k++)
+            stack_write_json(j, &c->claims[i].stacks[k]);
+}

@@ -5,6 +5,7 @@
 
 #include "conduct/bench_measure.h"
 #include "store_fixture.h"
+#include "study/trend.h"
 #include "test.h"
 
 enum { SCENARIOS = 14, BUILDS = 2, CASES = SCENARIOS * BUILDS };
@@ -71,6 +72,9 @@ TEST(a_bench_has_a_ratio_for_each_processor)
             CHECK(fabs(got[0].ratio.value - rows[i].ratio) < 1e-9);
             CHECK_EQ(!isnan(got[0].ratio.low) && !isnan(got[0].ratio.high), rows[i].sure);
         }
+        const double value = bench_ratio_value(&bench, rows[i].cold, &keep);
+        CHECK_EQ(isnan(value) != 0, isnan(rows[i].ratio) != 0);
+        CHECK(isnan(value) || fabs(value - rows[i].ratio) < 1e-9);
         arena_free(&keep);
     }
 }
@@ -200,6 +204,61 @@ TEST(the_cases_of_a_bench_come_out_as_they_went_in_also_of_a_copy)
     }
     store_tear_down(&other);
     store_tear_down(&f);
+}
+
+/* Scenario S costs 20 times as much by a dump; without cases, samples say 3 times. */
+TEST(a_trend_has_the_ratio_of_the_bench_of_its_commit)
+{
+    static const struct {
+        const char *name, *commit; /* of the run; the bench's is "c" */
+        uint32_t cases;            /* of the bench */
+        bool cold;                 /* they are, and not all of them */
+        double ratio;
+    } rows[] = {
+        {"the same commit", "c", CASES, false, 20},
+        {"cold ones count before the others", "c", CASES, true, 10},
+        {"another commit", "d", CASES, false, NAN},
+        {"a bench of before, which has samples alone", "c", 0, false, 3},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct bench_sample samples[10];
+        struct bench_case costs[2 * CASES];
+        struct store_fixture f;
+        struct trend trend;
+        test_row(rows[i].name);
+        store_set_up(&f);
+        for (uint32_t k = 0; k < COUNT_OF(samples); k++)
+            samples[k] = (struct bench_sample){.lane = k % 2 == 0 ? LANE_OFFSET : LANE_DUMP,
+                                               .stage = STAGE_TOTAL,
+                                               .round = k / 2,
+                                               .ns = k % 2 == 0 ? 1000 : 3000};
+        make_costs(costs, &f.keep, CPU_X64, 20, 0);
+        make_costs(costs + CASES, &f.keep, CPU_X64, 10, 0);
+        for (uint32_t k = CASES; k < 2 * CASES; k++)
+            costs[k].cold = true;
+        const struct bench bench = {.samples = samples,
+                                    .sample_count = COUNT_OF(samples),
+                                    .costs = costs,
+                                    .cost_count = rows[i].cold ? 2 * CASES : rows[i].cases};
+        struct run_info was = {.uuid = "b", .label = "bench", .commit = "c", .started_ns = 1};
+        struct run_info run = {.uuid = "r", .label = "run", .commit = rows[i].commit};
+        struct run_case c = {.scenario = "s", .variant = "ob2", .result.reason = ""};
+        c.result.right = "all";
+        run.started_ns = 2;
+        REQUIRE(bench_keep(f.store, &was, &bench, &f.keep, &f.fault) == ERR_NONE);
+        REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+        REQUIRE(store_put_case(f.store, run.id, &c, &f.fault) == ERR_NONE);
+        REQUIRE(store_finish_run(f.store, run.id, RUN_COMPLETE, 2, &f.fault) == ERR_NONE);
+        const struct trend_query query = {.metric = METRIC_SPEED_RATIO};
+        REQUIRE(study_read_trend(f.store, &query, &f.keep, &trend, &f.fault) == ERR_NONE);
+        REQUIRE(trend.count > 0);
+        const struct trend_point *point = &trend.points[trend.count - 1];
+        CHECK_EQ(point->run_id, run.id);
+        CHECK_EQ(point->bench, isnan(rows[i].ratio) ? 0 : was.id);
+        CHECK_EQ(isnan(point->value) != 0, isnan(rows[i].ratio) != 0);
+        CHECK(isnan(point->value) || fabs(point->value - rows[i].ratio) < 1e-9);
+        store_tear_down(&f);
+    }
 }
 
 /* A bench measures more while the control is far from the lane that it repeats. */

@@ -328,7 +328,8 @@ static const char rest_text[] =
     "\"change\":\"too_few\",\"effect\":null,\"threshold\":null,\"p\":null}],"
     "\"times\":[{\"engine\":\"offset:rtl\",\"subject\":true,\"cases\":2,\"samples\":2,\"a_ns\":"
     "1000,\"b_ns\":5000,\"ratio\":4,"
-    "\"change\":\"too_few\",\"effect\":null,\"threshold\":null,\"p\":null}]}";
+    "\"change\":\"too_few\",\"effect\":null,\"threshold\":null,\"p\":null}],"
+    "\"speed_ratio\":{\"a\":null,\"b\":null}}";
 
 TEST(each_case_is_in_its_group_with_what_it_was_and_is)
 {

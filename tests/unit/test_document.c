@@ -6,6 +6,7 @@
 
 #include "report/badge.h"
 #include "report/document.h"
+#include "report/words.h"
 #include "study/accuracy.h"
 #include "test.h"
 
@@ -50,6 +51,8 @@ static void write_blocks(struct sheet *s, const void *context)
     sheet_unfold(s);
     sheet_heading(s, "A", "");
     sheet_heading(s, "B", "");
+    sheet_raw(s, "<b>\n");
+    sheet_text(s, INK_PLAIN, 0, 0, "last");
 }
 
 TEST(blocks_are_apart_in_markdown_and_lines_on_a_page)
@@ -58,10 +61,10 @@ TEST(blocks_are_apart_in_markdown_and_lines_on_a_page)
     CHECK_STR(
         said(write_blocks, NULL, 0, 0),
         "### Speed: medians\nfirst\n\n**2 of \\_3\\_**\n\nmore: `a ? b`, and &lt;c\\>\n<raw>\n"
-        "\n<details><summary>All</summary>\n\n**inside**\n\n</details>\n\n### A\n\n### B\n");
-    CHECK_STR(
-        said(write_blocks, NULL, 80, 0),
-        "\nSPEED: medians\nfirst\n2 of _3_\nmore: `a | b`, and <c>\n\nALL\ninside\n\nA\n\nB\n");
+        "\n<details><summary>All</summary>\n\n**inside**\n\n</details>\n\n### A\n\n### "
+        "B\n<b>\n\nlast\n");
+    CHECK_STR(said(write_blocks, NULL, 80, 0), "\nSPEED: medians\nfirst\n2 of _3_\nmore: `a | b`, "
+                                               "and <c>\n\nALL\ninside\n\nA\n\nB\nlast\n");
     arena_free(&keep);
 }
 
@@ -407,6 +410,8 @@ TEST(both_ways_are_compared_over_the_same_cases)
         "\n"
         "both exact 1, only offset 6, only dump 7, neither 8 · macro: by scenario \\(9\\); micro: b"
         "y frame\n");
+    a.ways[1].recall_macro = 1; /* as the other shares */
+    CHECK_HAS(said(write_accuracy, &figures, 0, 0), "| 100 % | 0.0 % |");
     a.judged.both = 1;
     CHECK_HAS(said(write_accuracy, &figures, 0, 0), "over the same 1 case;");
     a.judged.both = 0;
@@ -447,6 +452,70 @@ TEST(a_badge_is_green_only_where_all_is_well)
         test_row(rows[i].name);
         REQUIRE(report_make_badge(&figures, "verdict", &badge, &fault) == ERR_NONE);
         CHECK_STR(badge.label, "stacks");
+        CHECK_STR(badge.message, rows[i].message);
+        CHECK_EQ(badge.color, rows[i].color);
+    }
+}
+
+/* What an engine saves is a negative time; bytes are never saved. */
+TEST(amounts_of_the_first_table_have_their_sign_and_unit)
+{
+    static const struct {
+        const char *name;
+        bool bytes;
+        double value;
+        const char *text;
+    } rows[] = {
+        {"a time", false, 1500, "1.50 µs"},
+        {"a time that is saved", false, -1500, "-1.50 µs"},
+        {"no time", false, 0, "0 ns"},
+        {"bytes", true, 1500, "1.50 KB"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct headline_row row = {.bytes = rows[i].bytes};
+        char text[24];
+        test_row(rows[i].name);
+        CHECK_STR(headline_amount_text(&row, rows[i].value, text), rows[i].text);
+    }
+}
+
+/* Bright green from 99.5 %, green from 95 %, yellow from 80 %; shares are cut, not
+ * rounded. F1 is twice what is right over what either side has. */
+TEST(a_badge_of_a_share_has_its_colour_from_the_share)
+{
+    static const struct {
+        const char *name, *metric;
+        uint32_t part, whole; /* exact of judged stacks, captured of expected ones */
+        const char *message;
+        enum badge_color color;
+    } rows[] = {
+        {"none was judged", "exact", 0, 0, "no data", BADGE_LIGHT_GREY},
+        {"all", "exact", 200, 200, "100 %", BADGE_BRIGHT_GREEN},
+        {"99.5 %", "exact", 199, 200, "99.5 %", BADGE_BRIGHT_GREEN},
+        {"just below", "exact", 1989, 2000, "99.4 %", BADGE_GREEN},
+        {"95 %", "exact", 19, 20, "95.0 %", BADGE_GREEN},
+        {"below 95 %", "exact", 949, 1000, "94.9 %", BADGE_YELLOW},
+        {"80 %", "exact", 8, 10, "80.0 %", BADGE_YELLOW},
+        {"below 80 %", "exact", 799, 1000, "79.9 %", BADGE_RED},
+        {"captured", "capture_rate", 19, 20, "95.0 %", BADGE_GREEN},
+        {"nothing to capture", "capture_rate", 0, 0, "no data", BADGE_LIGHT_GREY},
+        {"F1: 3 right of 4 true ones and 6 own ones", "f1", 3, 4, "60.0 %", BADGE_RED},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct run_info run = {.state = RUN_COMPLETE};
+        struct engine_total engines[2] = {
+            {.engine = "dump", .subject = true, .judged = rows[i].whole, .exact = rows[i].part},
+            {.engine = "judge", .judged = 7}}; /* not under test: it does not count */
+        struct run_figures figures = {.run = &run, .engines = engines, .engine_count = 2};
+        struct fault fault = FAULT_INIT;
+        struct badge badge;
+        figures.captured = rows[i].part;
+        figures.captures_expected = rows[i].whole;
+        engines[0].right_frames = rows[i].part;
+        engines[0].truth_frames = rows[i].whole;
+        engines[0].own_frames = 6;
+        test_row(rows[i].name);
+        REQUIRE(report_make_badge(&figures, rows[i].metric, &badge, &fault) == ERR_NONE);
         CHECK_STR(badge.message, rows[i].message);
         CHECK_EQ(badge.color, rows[i].color);
     }

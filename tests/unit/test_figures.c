@@ -162,3 +162,45 @@ TEST(who_watches_sees_each_case_in_the_order_of_the_run)
     CHECK_STR(seen.names, "a.ob0 a.ob2 b.ob2 c.ob2 a.ob0 ");
     store_tear_down(&w.f);
 }
+
+/* Cases that are asked for in their order are read in batches: 1, 2 and the last 2. */
+TEST(a_window_has_each_case_in_whatever_order_it_is_asked_for)
+{
+    static const char *const names[ROWS] = {"a.ob0", "a.ob2", "b.ob2", "c.ob2", "a.ob0"};
+    static const struct {
+        const char *name;
+        unsigned parts;
+        uint32_t order[ROWS];
+    } asked[] = {
+        {"in order", CASE_SCORES, {0, 1, 2, 3, 4}},
+        {"backwards", CASE_SCORES | CASE_FINDINGS, {4, 3, 2, 1, 0}},
+        {"every other", CASE_SCORES, {0, 2, 4, 1, 3}},
+        {"in pairs", CASE_FINDINGS, {3, 4, 1, 2, 0}},
+        {"each twice", CASE_SCORES, {2, 2, 3, 3, 2}},
+        {"whole", CASE_STACKS, {0, 1, 2, 3, 4}},
+    };
+    struct world w;
+    set_up(&w);
+    const struct run_figures figures = {.run = &w.run, .store = w.f.store};
+    for (size_t i = 0; i < COUNT_OF(asked); i++) {
+        struct case_window window;
+        test_row(asked[i].name);
+        case_window_open(&window, &figures, asked[i].parts, &w.f.fault);
+        REQUIRE(window.count == ROWS);
+        for (uint32_t k = 0; k < ROWS; k++) {
+            char name[16];
+            const uint32_t at = asked[i].order[k];
+            const struct run_case *c = case_window_get(&window, at, &w.f.fault);
+            REQUIRE(c != NULL);
+            (void)snprintf(name, sizeof name, "%s.%s", c->scenario, c->variant);
+            CHECK_STR(name, names[at]);
+            CHECK_EQ(c->repeat, at == 4);
+            CHECK_EQ(c->result.score_count,
+                     (asked[i].parts & CASE_FINDINGS) == asked[i].parts ? 0 : at != 2);
+            CHECK_EQ(c->result.finding_count,
+                     (asked[i].parts & CASE_SCORES) == asked[i].parts ? 0 : at == 1);
+        }
+        case_window_close(&window);
+    }
+    store_tear_down(&w.f);
+}

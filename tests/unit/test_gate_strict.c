@@ -1,6 +1,7 @@
 /* What closes a gate only when it is strict, how many cases may pass by acceptance, and the run
  * that is made of parts. */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "gate_fixture.h"
@@ -154,6 +155,81 @@ TEST(a_merged_run_starts_and_ends_with_its_last_part)
         CHECK_EQ(merged.started_ns, start[0] > start[1] ? start[0] : start[1]);
         CHECK_EQ(merged.finished_ns, end[0] > end[1] ? end[0] : end[1]);
         CHECK_STR(merged.command, "twinstack run");
+        store_tear_down(&f);
+    }
+}
+
+/* merge.h. Each row changes one thing of the second of two parts. */
+TEST(runs_are_merged_that_are_parts_of_one)
+{
+    enum what { NOTHING, SHARD, SHARDS, ALONE, RUNNING, EXPR, VARIANTS, TEXT };
+    static const struct {
+        const char *name;
+        enum what what;
+        uint32_t number;
+        size_t field; /* of TEXT */
+        const char *text, *path, *hint;
+        enum status status;
+    } rows[] = {
+        {"two parts", NOTHING, 0, 0, NULL, "", NULL, ERR_NONE},
+        {"no part", SHARDS, 0, 0, NULL, "2", "it was not taken with --shard", ERR_USAGE},
+        {"of other parts", SHARDS, 3, 0, NULL, "1 and 2", "their numbers of parts differ",
+         ERR_USAGE},
+        {"one that has not ended", RUNNING, 0, 0, NULL, "2", "it is not complete", ERR_USAGE},
+        {"the same part", SHARD, 1, 0, NULL, "1 and 2", "both are the same part", ERR_USAGE},
+        {"the second is missing", ALONE, 0, 0, NULL, "part 2 of 2", "it is missing", ERR_ABSENT},
+        {"-k", EXPR, 0, 0, "x", "1 and 2", "their -k differ", ERR_USAGE},
+        {"--variant", VARIANTS, 0, 0, "x", "1 and 2", "their --variant differ", ERR_USAGE},
+        {"commit", TEXT, 0, offsetof(struct run_info, commit), "x", "1 and 2",
+         "their commits differ", ERR_USAGE},
+        {"branch", TEXT, 0, offsetof(struct run_info, branch), "x", "1 and 2",
+         "their branches differ", ERR_USAGE},
+        {"platform", TEXT, 0, offsetof(struct run_info, platform), "x", "1 and 2",
+         "their platforms differ", ERR_USAGE},
+        {"compiler", TEXT, 0, offsetof(struct run_info, compiler), "x", "1 and 2",
+         "their compilers differ", ERR_USAGE},
+        {"flags", TEXT, 0, offsetof(struct run_info, flags), "x", "1 and 2",
+         "their compiler flags differ", ERR_USAGE},
+        {"acceptances", TEXT, 0, offsetof(struct run_info, known_text), "x", "1 and 2",
+         "their lists of acceptances differ", ERR_USAGE},
+        {"another processor", TEXT, 0, offsetof(struct run_info, cpu), "x", "", NULL, ERR_NONE},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        static const char *const words[] = {"1", "2"};
+        struct store_fixture f;
+        struct fault fault = FAULT_INIT;
+        struct run_info merged;
+        store_set_up(&f);
+        test_row(rows[i].name);
+        for (uint32_t k = 0; k < 2; k++) {
+            struct run_info part = plain();
+            const enum what what = k == 1 ? rows[i].what : NOTHING;
+            part.command = k == 0 ? "twinstack run --shard=1/2 -k a --json"
+                                  : "twinstack run --shard=2/2 -k a --json";
+            part.cpu = "c";
+            part.selection.known = true;
+            part.selection.shard = what == SHARD ? rows[i].number : k + 1;
+            part.selection.shard_count = what == SHARDS ? rows[i].number : 2;
+            part.selection.expr = what == EXPR ? rows[i].text : NULL;
+            part.selection.variants = what == VARIANTS ? rows[i].text : NULL;
+            if (what == TEXT)
+                memcpy((char *)&part + rows[i].field, &rows[i].text, sizeof rows[i].text);
+            if (what == RUNNING)
+                REQUIRE(store_begin_run(f.store, &part, &f.keep, &f.fault) == ERR_NONE);
+            else
+                (void)put_run(&f, part, 0, 9);
+        }
+        CHECK_EQ(
+            study_merge(f.store, words, rows[i].what == ALONE ? 1 : 2, &f.keep, &merged, &fault),
+            rows[i].status);
+        CHECK_STR(fault.hint, rows[i].hint);
+        CHECK_STR(fault.path, rows[i].path);
+        if (rows[i].status == ERR_NONE) {
+            CHECK_STR(merged.cpu, rows[i].what == TEXT ? "several kinds" : "c");
+            CHECK_STR(merged.command, "twinstack run -k a --json");
+            CHECK_EQ(merged.selection.shard, 0);
+            CHECK_EQ(merged.selection.shard_count, 0);
+        }
         store_tear_down(&f);
     }
 }

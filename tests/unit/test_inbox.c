@@ -82,6 +82,11 @@ TEST(a_file_of_senders_is_read_or_refused)
         {"a token of 129", arena_printf(&keep, "alice %sb\n", letters), ERR_MALFORMED},
         {"4096 senders", repeated(&keep, "alice 0123456789abcdef\n", 4096, ""), ERR_NONE},
         {"4097 senders", repeated(&keep, "alice 0123456789abcdef\n", 4097, ""), ERR_MALFORMED},
+        {"1 MiB", repeated(&keep, "#23456789abcdef\n", 65534, "# 678901\nalice 0123456789abcdef\n"),
+         ERR_NONE}, /* 65,534 * 16 + 32 */
+        {"a byte more",
+         repeated(&keep, "#23456789abcdef\n", 65534, "# 6789012\nalice 0123456789abcdef\n"),
+         ERR_LIMIT},
     };
     for (size_t i = 0; i < COUNT_OF(rows) + COUNT_OF(long_rows); i++) {
         const bool is_long = i >= COUNT_OF(rows);

@@ -89,3 +89,69 @@ TEST(more_repeats_of_a_failing_case_are_not_new)
         arena_free(&keep);
     }
 }
+
+/* What a run says of its surroundings is a fact where it differs. Of the writers of dumps only
+ * those of processors that both runs have are compared. */
+TEST(a_fact_differs_where_both_runs_say_something_else)
+{
+    static const char x64[] = "dbgcore.amd64,1", newer[] = "dbgcore.amd64,2",
+                      both[] = "dbgcore.amd64,1 and dbgcore.i386,1",
+                      newer_x86[] = "dbgcore.amd64,1 and dbgcore.i386,2", x86[] = "dbgcore.i386,1",
+                      two[] = "dbgcore.amd64,1 and dbgcore.amd64,2";
+    static const struct {
+        const char *name, *fact, *a, *b; /* NULL: it has none */
+        bool differs;
+    } rows[] = {
+        {"the same writer", DIFF_FACT_WRITER, x64, x64, false},
+        {"another version", DIFF_FACT_WRITER, x64, newer, true},
+        {"a processor more", DIFF_FACT_WRITER, x64, both, false},
+        {"a processor less", DIFF_FACT_WRITER, both, x64, false},
+        {"two processors twice", DIFF_FACT_WRITER, both, both, false},
+        {"another version of the second", DIFF_FACT_WRITER, both, newer_x86, true},
+        {"a second version of its processor", DIFF_FACT_WRITER, x64, two, true},
+        {"one of two versions", DIFF_FACT_WRITER, two, x64, true},
+        {"no processor of both", DIFF_FACT_WRITER, x64, x86, false},
+        {"a writer before", DIFF_FACT_WRITER, x64, NULL, true},
+        {"a writer now", DIFF_FACT_WRITER, NULL, x64, true},
+        {"another fact with such a text", "wine", x64, both, true},
+        {"another fact, the other way", "wine", both, x64, true},
+        {"another fact before", "wine", x64, NULL, true},
+        {"another fact that is the same", "wine", both, both, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows) * 2; i++) {
+        const size_t row = i / 2;
+        struct named_version of_a = {rows[row].fact, rows[row].a};
+        struct named_version of_b = {rows[row].fact, rows[row].b};
+        struct run_case x[MADE_CASES], y[MADE_CASES];
+        struct diff_side before, now;
+        struct run_info a, b;
+        struct run_diff diff;
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        arena_init(&keep, 0);
+        test_row(rows[row].name);
+        make_run(&keep, &a, x);
+        make_run(&keep, &b, y);
+        a.tool_count = b.tool_count = a.environment_count = b.environment_count = 0;
+        if (i % 2 == 0) {
+            a.tools = &of_a;
+            b.tools = &of_b;
+            a.tool_count = rows[row].a != NULL;
+            b.tool_count = rows[row].b != NULL;
+        } else {
+            a.environment = &of_a;
+            b.environment = &of_b;
+            a.environment_count = rows[row].a != NULL;
+            b.environment_count = rows[row].b != NULL;
+        }
+        REQUIRE(diff_side_of(&a, x, MADE_CASES, &keep, &before, &fault) == ERR_NONE);
+        REQUIRE(diff_side_of(&b, y, MADE_CASES, &keep, &now, &fault) == ERR_NONE);
+        REQUIRE(run_diff_make(&before, &now, NULL, &keep, &diff, &fault) == ERR_NONE);
+        if (CHECK_EQ(diff.fact_count, rows[row].differs) && rows[row].differs) {
+            CHECK_STR(diff.facts[0].name, rows[row].fact);
+            CHECK_STR(diff.facts[0].a, rows[row].a);
+            CHECK_STR(diff.facts[0].b, rows[row].b);
+        }
+        arena_free(&keep);
+    }
+}

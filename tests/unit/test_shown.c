@@ -19,7 +19,7 @@ struct fixture {
     char path[512];
 };
 
-static const char address[] = "/metrics", program[] = "this one";
+static const char address[] = "/metrics", program[] = "this one", another[] = "another";
 
 static uint64_t begin(struct fixture *f)
 {
@@ -45,6 +45,7 @@ static void set_up(struct fixture *f)
     (void)snprintf(f->path, sizeof f->path, "%s/shown.db", test_scratch());
     (void)remove(f->path);
     REQUIRE(store_open(f->path, STORE_WRITE, &f->store, &f->fault) == ERR_NONE);
+    store_set_program(f->store, program);
     finish(f, begin(f), RUN_COMPLETE);
     finish(f, begin(f), RUN_INTERRUPTED);
 }
@@ -68,7 +69,7 @@ static void sql(const struct fixture *f, const char *script)
 static const char *shown(struct fixture *f)
 {
     size_t bytes = 0;
-    const char *text = store_read_shown(f->store, program, address, 0, &f->keep, &bytes);
+    const char *text = store_read_shown(f->store, address, 0, &f->keep, &bytes);
     CHECK(text == NULL || strlen(text) == bytes);
     return text;
 }
@@ -76,7 +77,7 @@ static const char *shown(struct fixture *f)
 static enum status put(struct fixture *f, uint64_t change, const char *text)
 {
     const struct shown_text texts[] = {{address, text, strlen(text)}, {"/other", "x", 1}};
-    return store_put_shown(f->store, program, change, texts, COUNT_OF(texts), &f->fault);
+    return store_put_shown(f->store, change, texts, COUNT_OF(texts), &f->fault);
 }
 
 static void a_run_begins(struct fixture *f)
@@ -150,6 +151,7 @@ static void it_is_published(struct fixture *f)
     REQUIRE(store_publish(f->store, copy, &f->fault) == ERR_NONE);
     store_close(f->store);
     REQUIRE(store_open(copy, STORE_READ, &f->store, &f->fault) == ERR_NONE);
+    store_set_program(f->store, program);
 }
 
 static void a_run_is_killed(struct fixture *f)
@@ -187,9 +189,9 @@ TEST(a_text_counts_until_what_is_shown_changes)
         test_row(rows[i].name);
         set_up(&f);
         REQUIRE(store_set_baseline(f.store, 1, NULL, NULL, &f.fault) == ERR_NONE);
-        REQUIRE(put(&f, store_wants_shown(f.store, program), "a text") == ERR_NONE);
+        REQUIRE(put(&f, store_wants_shown(f.store), "a text") == ERR_NONE);
         REQUIRE(shown(&f) != NULL);
-        CHECK_EQ(store_wants_shown(f.store, program), 0);
+        CHECK_EQ(store_wants_shown(f.store), 0);
         rows[i].happens(&f);
         CHECK_STR(shown(&f), rows[i].counts ? "a text" : NULL);
         tear_down(&f);
@@ -201,7 +203,7 @@ static const char of_first[] = "/api/v1/runs/1/grid";
 static const char *shown_of_first(struct fixture *f)
 {
     size_t bytes = 0;
-    return store_read_shown(f->store, program, of_first, 1, &f->keep, &bytes);
+    return store_read_shown(f->store, of_first, 1, &f->keep, &bytes);
 }
 
 static void it_is_another(struct fixture *f)
@@ -250,8 +252,8 @@ TEST(a_text_of_one_run_counts_until_its_run_its_history_or_a_baseline_changes)
         REQUIRE(store_set_baseline(f.store, 1, "x", "y", &f.fault) == ERR_NONE);
         const uint64_t basis = store_shown_basis(f.store, 1, !alone);
         REQUIRE(basis > UINT64_MAX / 2);
-        REQUIRE(store_put_shown(f.store, program, basis, &text, 1, &f.fault) == ERR_NONE);
-        REQUIRE(put(&f, store_wants_shown(f.store, program), "now") == ERR_NONE);
+        REQUIRE(store_put_shown(f.store, basis, &text, 1, &f.fault) == ERR_NONE);
+        REQUIRE(put(&f, store_wants_shown(f.store), "now") == ERR_NONE);
         CHECK_STR(shown(&f), "now");
         REQUIRE(shown_of_first(&f) != NULL);
         rows[row].happens(&f);
@@ -277,19 +279,21 @@ TEST(the_texts_of_runs_that_are_gone_and_of_other_programs_go)
     CHECK_EQ(store_shown_basis(f.store, 99, true), 0);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct shown_text text = {rows[i].address, "a text", 6};
-        REQUIRE(store_put_shown(f.store, program, basis, &text, 1, &f.fault) == ERR_NONE);
+        REQUIRE(store_put_shown(f.store, basis, &text, 1, &f.fault) == ERR_NONE);
     }
     a_run_is_deleted(&f);
     const struct shown_text more = {"/api/v1/runs/1/more", "x", 1};
-    REQUIRE(store_put_shown(f.store, program, basis, &more, 1, &f.fault) == ERR_NONE);
+    REQUIRE(store_put_shown(f.store, basis, &more, 1, &f.fault) == ERR_NONE);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         size_t bytes = 0;
         test_row(rows[i].address);
-        CHECK_EQ(store_read_shown(f.store, program, rows[i].address, 1, &f.keep, &bytes) != NULL,
+        CHECK_EQ(store_read_shown(f.store, rows[i].address, 1, &f.keep, &bytes) != NULL,
                  rows[i].stays);
     }
-    REQUIRE(store_put_shown(f.store, "another", basis, &more, 1, &f.fault) == ERR_NONE);
-    CHECK(store_read_shown(f.store, program, rows[0].address, 1, &f.keep, &(size_t){0}) == NULL);
+    store_set_program(f.store, another);
+    REQUIRE(store_put_shown(f.store, basis, &more, 1, &f.fault) == ERR_NONE);
+    store_set_program(f.store, program);
+    CHECK(store_read_shown(f.store, rows[0].address, 1, &f.keep, &(size_t){0}) == NULL);
     tear_down(&f);
 }
 
@@ -299,20 +303,25 @@ TEST(only_a_text_of_now_and_of_this_program_counts)
     size_t bytes = 0;
     struct fixture f;
     set_up(&f);
-    const uint64_t before = store_wants_shown(f.store, program);
+    const uint64_t before = store_wants_shown(f.store);
     REQUIRE(before != 0);
     it_ends(&f);
     REQUIRE(put(&f, before, "late") == ERR_NONE);
     CHECK(shown(&f) == NULL);
-    const uint64_t now = store_wants_shown(f.store, program);
+    const uint64_t now = store_wants_shown(f.store);
     CHECK(now != 0 && now != before);
     REQUIRE(put(&f, now, "in time") == ERR_NONE);
     CHECK_STR(shown(&f), "in time");
-    CHECK(store_read_shown(f.store, "another", address, 0, &f.keep, &bytes) == NULL);
-    CHECK(store_read_shown(f.store, program, "/nowhere", 0, &f.keep, &bytes) == NULL);
-    CHECK_EQ(store_wants_shown(f.store, "another"), now);
+    CHECK(store_read_shown(f.store, "/nowhere", 0, &f.keep, &bytes) == NULL);
+    store_set_program(f.store, another);
+    CHECK(shown(&f) == NULL);
+    CHECK_EQ(store_wants_shown(f.store), now);
+    store_set_program(f.store, NULL);
+    CHECK(shown(&f) == NULL);
+    CHECK_EQ(store_wants_shown(f.store), 0);
+    store_set_program(f.store, another);
     a_run_begins(&f);
-    CHECK_EQ(store_wants_shown(f.store, "another"), 0); /* its cases may be signs of an older run */
+    CHECK_EQ(store_wants_shown(f.store), 0); /* its cases may be signs of an older run */
     tear_down(&f);
 }
 
@@ -322,10 +331,11 @@ TEST(a_database_that_is_only_read_wants_none)
     set_up(&f);
     store_close(f.store);
     REQUIRE(store_open(f.path, STORE_READ, &f.store, &f.fault) == ERR_NONE);
-    CHECK_EQ(store_wants_shown(f.store, program), 0);
+    store_set_program(f.store, program);
+    CHECK_EQ(store_wants_shown(f.store), 0);
     struct fault refused = FAULT_INIT;
     const struct shown_text text = {address, "a text", 6};
-    CHECK_EQ(store_put_shown(f.store, program, 1, &text, 1, &refused), ERR_IO);
+    CHECK_EQ(store_put_shown(f.store, 1, &text, 1, &refused), ERR_IO);
     CHECK(shown(&f) == NULL);
     tear_down(&f);
 }
@@ -354,7 +364,7 @@ TEST(a_damaged_text_is_none)
         struct fixture f;
         test_row(rows[i].name);
         set_up(&f);
-        REQUIRE(put(&f, store_wants_shown(f.store, program), text) == ERR_NONE);
+        REQUIRE(put(&f, store_wants_shown(f.store), text) == ERR_NONE);
         CHECK_STR(shown(&f), text);
         sql(&f, rows[i].script);
         CHECK(shown(&f) == NULL);
@@ -369,7 +379,7 @@ TEST(texts_are_replaced_and_long_ones_are_left_out)
     char *text = arena_alloc(&f.keep, SHOWN_MAX_BYTES + 2);
     REQUIRE(text != NULL);
     memset(text, 'x', SHOWN_MAX_BYTES);
-    const uint64_t now = store_wants_shown(f.store, program);
+    const uint64_t now = store_wants_shown(f.store);
     static const struct {
         size_t bytes;
         bool stored;
@@ -379,8 +389,8 @@ TEST(texts_are_replaced_and_long_ones_are_left_out)
         size_t bytes = 99;
         const struct shown_text one = {address, text, rows[i].bytes};
         text[SHOWN_MAX_BYTES] = 'x';
-        REQUIRE(store_put_shown(f.store, program, now, &one, 1, &f.fault) == ERR_NONE);
-        const char *back = store_read_shown(f.store, program, address, 0, &f.keep, &bytes);
+        REQUIRE(store_put_shown(f.store, now, &one, 1, &f.fault) == ERR_NONE);
+        const char *back = store_read_shown(f.store, address, 0, &f.keep, &bytes);
         CHECK_EQ(back != NULL, rows[i].stored);
         if (back != NULL)
             CHECK(bytes == rows[i].bytes && memcmp(back, text, bytes) == 0);

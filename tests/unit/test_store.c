@@ -86,7 +86,7 @@ static char *in_words(const struct run_case *c)
     struct json j;
     json_to_text(&j, true);
     json_array(&j);
-    run_case_write_json(&j, c, true);
+    made_case_write(&j, c);
     for (uint32_t t = 0; t < c->result.thread_count; t++) {
         const struct thread_result *thread = &c->result.threads[t];
         json_array(&j);
@@ -127,6 +127,57 @@ TEST(a_case_comes_out_as_it_went_in)
         CHECK_STR(got, want);
         free(want);
         free(got);
+    }
+    tear_down(&f);
+}
+
+/* What store_read_batch() reads of C, as text: the whole case without its stacks. */
+static char *part_in_words(struct fixture *f, uint64_t id)
+{
+    struct run_case c;
+    REQUIRE(store_read_case(f->store, id, &f->keep, &c, &f->fault) == ERR_NONE);
+    for (uint32_t i = 0; i < c.claim_count; i++)
+        c.claims[i].stack_count = 0;
+    c.result.thread_count = c.artifact_count = 0;
+    c.truth = NULL;
+    return in_words(&c);
+}
+
+TEST(cases_that_are_read_together_are_those_that_are_read_alone)
+{
+    static const struct {
+        const char *name;
+        uint32_t count;
+        uint64_t ids[MADE_CASES];
+        enum status status;
+    } rows[] = {
+        {"all of a run", 6, {1, 2, 3, 4, 5, 6}, ERR_NONE},
+        {"backwards", 6, {6, 5, 4, 3, 2, 1}, ERR_NONE},
+        {"every other", 3, {9, 11, 7}, ERR_NONE},
+        {"far apart", 3, {48, 1, 20}, ERR_NONE},
+        {"one is gone", 3, {2, 49, 1}, ERR_ABSENT},
+    };
+    struct way_cost ways[WAY_COUNT] = {[WAY_DUMP] = {.cold = {.whole_ns = 1}, .frames = 4}};
+    struct fixture f;
+    set_up(&f);
+    f.cases[1].ways = f.cases[4].ways = ways;
+    for (uint32_t i = 0; i < 8; i++, f.run.uuid = NULL)
+        put_all(&f);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct run_case back[MADE_CASES];
+        struct fault fault = FAULT_INIT;
+        test_row(rows[i].name);
+        CHECK_EQ(store_read_batch(f.store, rows[i].ids, rows[i].count, CASE_SCORES | CASE_FINDINGS,
+                                  &f.keep, back, &fault),
+                 rows[i].status);
+        for (uint32_t k = 0; k < rows[i].count && rows[i].status == ERR_NONE; k++) {
+            char *want = part_in_words(&f, rows[i].ids[k]), *got = in_words(&back[k]);
+            REQUIRE(want != NULL && got != NULL);
+            CHECK_STR(got, want);
+            CHECK_EQ(back[k].ways != NULL, rows[i].ids[k] % MADE_CASES % 3 == 2);
+            free(want);
+            free(got);
+        }
     }
     tear_down(&f);
 }

@@ -26,25 +26,31 @@ TEST(a_run_is_found_by_the_start_of_its_uuid_or_commit)
         const char *word;
         uint64_t want; /* 0: none */
     } rows[] = {
-        {"0123", 1},    {"01234567", 1}, {"012", 0},      {"0124", 0},     {"abcdef", 0},
-        {"abcdef0", 1}, {"abcdef1", 0},  {"fedcba9", 2},  {"9876", 2},     {"9877", 0},
-        {"1", 1},       {"2", 2},        {"3", 0},        {"first", 1},    {"second", 2},
-        {"secon", 0},   {"latest", 2},   {"latest~1", 1}, {"latest~2", 0},
+        {"0123", 1},     {"01234567", 1}, {"012", 0},     {"0124", 0},   {"abcdef", 0},
+        {"abcdef0", 1},  {"abcdef1", 0},  {"fedcba9", 2}, {"98765", 2},  {"98769", 3},
+        {"9876", 0},     {"9877", 0},     {"1", 1},       {"2", 2},      {"4", 0},
+        {"first", 1},    {"second", 2},   {"secon", 0},   {"latest", 3}, {"latest~1", 2},
+        {"latest~2", 1}, {"latest~3", 0},
     };
     struct store_fixture f;
     store_set_up(&f);
     struct run_info one = run_of("01234567-0000", "abcdef0123", "first");
     struct run_info two = run_of("98765432-0000", "fedcba9876", "second");
+    struct run_info three = run_of("98769999-0000", "1111111111", "third");
     REQUIRE(store_begin_run(f.store, &one, &f.keep, &f.fault) == ERR_NONE);
     REQUIRE(store_finish_run(f.store, one.id, RUN_COMPLETE, 1, &f.fault) == ERR_NONE);
     REQUIRE(store_begin_run(f.store, &two, &f.keep, &f.fault) == ERR_NONE);
     REQUIRE(store_finish_run(f.store, two.id, RUN_COMPLETE, 2, &f.fault) == ERR_NONE);
-    REQUIRE(one.id == 1 && two.id == 2);
+    REQUIRE(store_begin_run(f.store, &three, &f.keep, &f.fault) == ERR_NONE);
+    REQUIRE(store_finish_run(f.store, three.id, RUN_COMPLETE, 3, &f.fault) == ERR_NONE);
+    REQUIRE(one.id == 1 && two.id == 2 && three.id == 3);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         uint64_t id = 0;
         test_row(rows[i].word);
         const enum status found = store_find_run(f.store, rows[i].word, &id, &f.fault);
         CHECK_EQ(found == ERR_NONE ? id : 0, rows[i].want);
+        if (strcmp(rows[i].word, "9876") == 0)
+            CHECK_STR(f.fault.hint, "more than one begins like that");
         fault_clear(&f.fault);
     }
     store_tear_down(&f);
@@ -323,6 +329,56 @@ TEST(a_number_that_has_no_word_says_the_least)
     }
 }
 
+/* A verdict decides what a reader does, so one that is not known is no verdict; another word that
+ * is not known says the least. */
+TEST(a_word_that_is_not_known_is_refused_or_says_the_least)
+{
+    static const struct {
+        const char *name, *change;
+        enum status status;
+    } rows[] = {
+        {"nothing", "SELECT 1", ERR_NONE},
+        {"a verdict", "UPDATE crash_case SET verdict = 'MAYBE'", ERR_MALFORMED},
+        {"a cause", "UPDATE finding SET cause = 'magic', level = 99", ERR_NONE},
+        {"a state", "UPDATE run SET state = 'asleep'", ERR_NONE},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const bool cause = strstr(rows[i].change, "magic") != NULL;
+        const bool state = strstr(rows[i].change, "asleep") != NULL;
+        struct run_case cases[MADE_CASES], back, *outcomes = NULL;
+        struct fault one = FAULT_INIT, all = FAULT_INIT, side_fault = FAULT_INIT;
+        struct diff_side side;
+        struct store_fixture f;
+        struct run_info run, read;
+        uint32_t count = 0;
+        char name[40];
+        (void)snprintf(name, sizeof name, "words-%zu.db", i);
+        test_row(rows[i].name);
+        const char *path = set_up_file(&f, name);
+        make_run(&f.keep, &run, cases);
+        REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+        for (uint32_t k = 0; k < MADE_CASES; k++)
+            REQUIRE(store_put_case(f.store, run.id, &cases[k], &f.fault) == ERR_NONE);
+        REQUIRE(store_finish_run(f.store, run.id, RUN_COMPLETE, 9, &f.fault) == ERR_NONE);
+        change(path, rows[i].change);
+        REQUIRE(store_read_run(f.store, run.id, &f.keep, &read, &f.fault) == ERR_NONE);
+        CHECK_EQ(read.state, state ? RUN_INTERRUPTED : RUN_COMPLETE);
+        CHECK_EQ(read.case_count, MADE_CASES);
+        CHECK_EQ(store_read_case(f.store, cases[2].id, &f.keep, &back, &one), rows[i].status);
+        CHECK_EQ(store_read_outcomes(f.store, run.id, &f.keep, &outcomes, &count, &all),
+                 rows[i].status);
+        CHECK_EQ(store_read_side(f.store, &run, DIFF_TIMES, &f.keep, &side, &side_fault),
+                 rows[i].status);
+        if (rows[i].status == ERR_NONE) {
+            REQUIRE(back.result.finding_count > 0);
+            const struct finding *first = &back.result.findings[0];
+            CHECK_EQ(first->cause, cause ? CAUSE_UNEXPLAINED : cases[2].result.findings[0].cause);
+            CHECK_EQ(first->level, cause ? LEVEL_PHYSICAL : cases[2].result.findings[0].level);
+        }
+        store_tear_down(&f);
+    }
+}
+
 /* What only deleted runs had takes no room. */
 TEST(a_pruned_database_has_no_rows_of_deleted_runs)
 {
@@ -412,6 +468,7 @@ TEST(a_database_is_published_to_any_file_but_itself)
         {"a new file", "new.db", ERR_NONE},
         {"a file that is there", "new.db", ERR_NONE},
         {"a file of another program", "text.db", ERR_NONE},
+        {"beside what a killed one left", "left.db", ERR_NONE},
         {"itself", "source.db", ERR_USAGE},
         {"itself, another spelling", "./folder/../source.db", ERR_USAGE},
         {"a folder", "folder", ERR_USAGE},
@@ -423,6 +480,7 @@ TEST(a_database_is_published_to_any_file_but_itself)
     REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
     REQUIRE(folder_make(arena_printf(&f.keep, "%s/folder", test_scratch()), &f.fault) == ERR_NONE);
     test_write(arena_printf(&f.keep, "%s/text.db", test_scratch()), "text", 4);
+    test_write(arena_printf(&f.keep, "%s/left.db.part", test_scratch()), "text", 4);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct store *copy = NULL;
         struct run_info back;

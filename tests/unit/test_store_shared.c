@@ -77,7 +77,7 @@ static char *in_words(struct fixture *f, uint64_t case_id)
     REQUIRE(store_read_case(f->store, case_id, &f->keep, &c, &f->fault) == ERR_NONE);
     json_to_text(&j, true);
     json_array(&j);
-    run_case_write_json(&j, &c, true);
+    made_case_write(&j, &c);
     for (uint32_t i = 0; i < c.artifact_count; i++) {
         char sha256[65];
         text_sha256(c.artifacts[i].data, c.artifacts[i].bytes, sha256);

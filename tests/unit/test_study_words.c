@@ -1,10 +1,13 @@
 /* What study says of two runs in a sentence, and of one run in counts: the words follow from
  * run_difference.h and triage.h, the numbers from what each row has. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/partial.h"
 #include "study/accuracy.h"
 #include "study/run_difference.h"
+#include "study/signatures.h"
 #include "study/triage.h"
 #include "test.h"
 
@@ -302,4 +305,74 @@ TEST(names_are_read_as_they_are_written)
     }
     CHECK(!trouble_parse("no", &trouble));
     CHECK(!triage_group_parse("", &group));
+}
+
+/* ---- partial results ------------------------------------------------------------------- */
+
+/* signatures.h: what is left out raises the floor, since it was seen so often. */
+TEST(a_partial_result_says_what_it_leaves_out)
+{
+    static const struct signature_count items[] = {{.text = "poke | main", .count = 9},
+                                                   {.text = "leaf | main", .count = 5},
+                                                   {.text = "root", .count = 3}};
+    static const struct {
+        const char *name;
+        uint64_t floor, top, want_floor;
+        uint32_t want;
+    } rows[] = {
+        {"all", 0, UINT64_MAX, 0, 3},
+        {"as many as there are", 1, 3, 1, 3},
+        {"all but the last", 1, 2, 3, 2},
+        {"the first", 1, 1, 5, 1},
+        {"none", 1, 0, 9, 0},
+        {"a floor that is higher", 4, 2, 4, 2},
+        {"a floor that is as high", 3, 2, 3, 2},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows) * 2; i++) {
+        const size_t row = i / 2;
+        const struct signature_list list = {.of = "run 1",
+                                            .items = items,
+                                            .count = 3,
+                                            .stacks = 17,
+                                            .bad = 2,
+                                            .floor = rows[row].floor};
+        struct fault fault = FAULT_INIT;
+        struct partial partial;
+        struct arena keep;
+        char text[1000];
+        size_t used = 0;
+        FILE *stream = tmpfile();
+        REQUIRE(stream != NULL);
+        arena_init(&keep, 0);
+        test_row(rows[row].name);
+        CHECK(signatures_write_partial(stream, &list, rows[row].top, i % 2 == 1));
+        const size_t bytes = (size_t)ftell(stream);
+        rewind(stream);
+        REQUIRE(bytes < sizeof text && fread(text, 1, bytes, stream) == bytes);
+        (void)fclose(stream);
+        REQUIRE(partial_read(text, bytes, &keep, &partial, &used, &fault) == ERR_NONE);
+        CHECK_EQ(used, bytes);
+        CHECK_EQ(partial.stacks, 17);
+        CHECK_EQ(partial.bad, 2);
+        CHECK_EQ(partial.floor, rows[row].want_floor);
+        if (CHECK_EQ(partial.count, rows[row].want))
+            for (uint32_t k = 0; k < partial.count; k++) {
+                CHECK_STR(partial.rows[k].text, items[k].text);
+                CHECK_EQ(partial.rows[k].count, items[k].count);
+            }
+        arena_free(&keep);
+    }
+}
+
+TEST(a_partial_result_that_is_not_written_is_an_error)
+{
+    const struct signature_list list = {.of = "run 1", .stacks = 17};
+    char path[700];
+    (void)snprintf(path, sizeof path, "%s/file", test_scratch());
+    test_write(path, "", 0);
+    FILE *stream = fopen(path, "rb"); /* which takes nothing */
+    REQUIRE(stream != NULL);
+    CHECK(!signatures_write_partial(stream, &list, 10, false));
+    CHECK(!signatures_write_partial(stream, &list, 10, true));
+    (void)fclose(stream);
 }

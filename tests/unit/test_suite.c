@@ -238,6 +238,41 @@ static void read_damaged(const uint8_t *data, size_t bytes, void *context)
     arena_free(&keep);
 }
 
+/* answer.h: a walk has at most 1,024 frames. Of a dump's, those that are inlined do not count. */
+TEST(a_walk_is_read_up_to_its_limit)
+{
+    enum { MOST = 1024 };
+    static const struct {
+        const char *name;
+        int frames, inlined; /* frames of each kind */
+        enum suite_kind kind;
+        enum status want;
+        uint32_t count;
+    } rows[] = {{"none", 0, 0, SUITE_MOMENT, ERR_NONE, 0},
+                {"the most", MOST, 0, SUITE_MOMENT, ERR_NONE, MOST},
+                {"one more", MOST + 1, 0, SUITE_MOMENT, ERR_LIMIT, 0},
+                {"of a dump", 3, 2, SUITE_DUMP, ERR_NONE, 3},
+                {"no list", -1, 0, SUITE_MOMENT, ERR_MALFORMED, 0}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        cJSON *list = rows[i].frames < 0 ? cJSON_CreateObject() : cJSON_CreateArray();
+        struct fault fault = FAULT_INIT;
+        struct suite_walk walk = {0};
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        for (int k = 0; k < rows[i].frames + rows[i].inlined; k++) {
+            cJSON *frame = cJSON_CreateObject();
+            (void)cJSON_AddStringToObject(frame, "ip", "0x10");
+            (void)cJSON_AddBoolToObject(frame, "inlined", k < rows[i].inlined);
+            (void)cJSON_AddItemToArray(list, frame);
+        }
+        CHECK_EQ(suite_walk_read(list, rows[i].kind, &keep, &walk, &fault), rows[i].want);
+        CHECK_EQ(walk.count, rows[i].count);
+        cJSON_Delete(list);
+        arena_free(&keep);
+    }
+}
+
 TEST(a_case_says_what_it_conflicts_with)
 {
     static const struct {

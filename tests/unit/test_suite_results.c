@@ -276,8 +276,11 @@ TEST(a_result_is_written_as_junit)
     struct fault fault = FAULT_INIT;
     struct suite_answer answers[] = {{.outcome = SUITE_WRONG, .words = "frame 1"},
                                      {.outcome = SUITE_UNSUPPORTED},
-                                     {.outcome = SUITE_CRASHED}};
-    const struct score score = {.name = {"t", "2", NULL, NULL}, .answers = answers};
+                                     {.outcome = SUITE_CRASHED}},
+                        right[] = {{.outcome = SUITE_TIMEOUT, .words = "no answer in time"},
+                                   {.outcome = SUITE_RIGHT}};
+    const struct score score = {.name = {"t", "2", NULL, NULL}, .answers = answers},
+                       other = {.name = {"t", "3", NULL, NULL}, .answers = right};
     struct suite suite;
     struct arena keep;
     char path[512];
@@ -297,6 +300,14 @@ TEST(a_result_is_written_as_junit)
     CHECK_HAS(text, "tests=\"2\" failures=\"1\" skipped=\"1\"");
     CHECK_HAS(text, "<failure message=\"wrong\">frame 1</failure>");
     CHECK_HAS(text, "<skipped message=\"unsupported\">a page</skipped>");
+    out = fopen(path, "wb");
+    REQUIRE(out != NULL);
+    result_junit(&suite, &other, out);
+    (void)fclose(out);
+    text = (const char *)test_read(path, &bytes);
+    CHECK_HAS(text, "tests=\"2\" failures=\"1\" skipped=\"0\"");
+    CHECK_HAS(text, "<failure message=\"timeout\">no answer in time</failure>");
+    CHECK_HAS(text, "name=\"moments/x64/b/1\"/>\n  </testsuite>");
     arena_free(&keep);
 }
 

@@ -189,3 +189,45 @@ TEST(totals_of_queues_are_added_up)
     CHECK_EQ(same, 0);
     arena_free(&keep);
 }
+
+/* totals.h: the newest 100 versions are listed. */
+TEST(the_newest_versions_are_listed)
+{
+    static const uint32_t made[] = {99, 100, 101, 130};
+    for (size_t i = 0; i < COUNT_OF(made); i++) {
+        static const struct signature_count one = {.text = "leaf", .count = 1};
+        const struct totals_query query = {.top = 10};
+        struct totals *totals = NULL;
+        struct totals_list list;
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        char path[600], last[20];
+        arena_init(&keep, 0);
+        (void)snprintf(path, sizeof path, "%s/versions-%u", test_scratch(), (unsigned)made[i]);
+        test_row(path);
+        REQUIRE(totals_open(path, true, &totals, &fault) == ERR_NONE);
+        REQUIRE(totals_begin(totals, &fault) == ERR_NONE);
+        for (uint32_t k = 0; k < made[i]; k++) {
+            bool is_new = false;
+            const struct partial p = {.of = arena_printf(&keep, "a-%u", (unsigned)k),
+                                      .hour =
+                                          arena_printf(&keep, "2026-11-%02uT%02u",
+                                                       (unsigned)(1 + k / 24), (unsigned)(k % 24)),
+                                      .version = arena_printf(&keep, "v%03u", (unsigned)k),
+                                      .stacks = 1,
+                                      .rows = &one,
+                                      .count = 1};
+            REQUIRE(totals_add(totals, &p, &is_new, &fault) == ERR_NONE && is_new);
+        }
+        REQUIRE(totals_end(totals, &fault) == ERR_NONE);
+        REQUIRE(totals_read(totals, &query, &keep, &list, &fault) == ERR_NONE);
+        CHECK_EQ(list.reports, made[i]);
+        REQUIRE(list.version_count == (made[i] < 100 ? made[i] : 100));
+        (void)snprintf(last, sizeof last, "v%03u", (unsigned)(made[i] - 1));
+        CHECK_STR(list.versions[0].version, last);
+        (void)snprintf(last, sizeof last, "v%03u", (unsigned)(made[i] - list.version_count));
+        CHECK_STR(list.versions[list.version_count - 1].version, last);
+        totals_close(totals);
+        arena_free(&keep);
+    }
+}

@@ -1,5 +1,6 @@
 /* study/trend: figures over runs, their levels, and the sentence about them. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "store_fixture.h"
@@ -372,9 +373,67 @@ TEST(a_level_changes_above_the_noise_only)
             CHECK_EQ(s.levels[1].worse, rows[i].worse);
             CHECK_EQ(s.trend.points[s.levels[1].first].run_id, 13);
             CHECK_NEAR(s.levels[1].high / s.levels[1].median, 1.03, 1e-9);
+            CHECK_NEAR(s.levels[1].low / s.levels[1].median, 0.97, 1e-9);
+            CHECK_EQ(s.levels[0].runs, 12);
+            CHECK_EQ(s.levels[1].runs, 12);
+            CHECK_EQ(s.trend.points[s.levels[0].first].run_id, 1);
+            CHECK_EQ(s.trend.points[s.levels[0].last].run_id, 12);
+            CHECK_EQ(s.trend.points[s.levels[1].last].run_id, 24);
+            CHECK(isnan(s.levels[0].before) && isnan(s.levels[0].effect));
+            CHECK_NEAR(s.levels[1].before, s.levels[0].median, 0);
+            CHECK_NEAR(s.levels[1].effect, (double)rows[i].now / 1000 - 1, 0.002);
+            CHECK(s.levels[1].p < 0.001);
         }
         if (rows[i].control != 0)
             CHECK_NEAR(s.noise, 0.2, 1e-9);
+        store_tear_down(&f);
+    }
+}
+
+/* The medians of three cases are 1 ns above the first's time. */
+TEST(levels_are_written_with_what_was_before_them)
+{
+    static const struct {
+        const char *name;
+        uint64_t now;
+        const char *change;
+    } rows[] = {
+        {"worse", 1100, "\"median\":1101,\"low\":1067.97"},
+        {"worse, what was before", 1100,
+         "\"change\":\"worse\",\"last_run_before\":12,\"before\":1001,\"effect\":0.0999000"},
+        {"better", 900,
+         "\"change\":\"better\",\"last_run_before\":12,\"before\":1001,\"effect\":-0.0999000"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct store_fixture f;
+        struct json j;
+        size_t bytes = 0;
+        store_set_up(&f);
+        test_row(rows[i].name);
+        for (uint32_t day = 1; day <= 24; day++)
+            (void)put_run(&f, &(struct made){.day = day,
+                                             .cases = 3,
+                                             .dump_write_ns = day >= 13 ? rows[i].now : 1000});
+        const struct trend_study s =
+            make(&f, (struct trend_query){
+                         .metric = METRIC_DUMP_WRITE, .branch = "main", .platform = "linux"});
+        json_to_text(&j, false);
+        trend_write_json(&j, &s);
+        char *text = json_take(&j, &bytes);
+        REQUIRE(text != NULL);
+        const char *all = arena_text(&f.keep, text, bytes);
+        free(text);
+        CHECK_HAS(all, "{\"metric\":\"dump_write_ns\",\"figure\":{\"name\":\"dump_write_ns\",");
+        CHECK_HAS(all, ",\"unit\":\"ns\",\"better\":\"less\"},\"scenario\":null,\"variant\":null,"
+                       "\"branch\":\"main\",\"platform\":\"linux\",\"sentence\":\"");
+        CHECK_HAS(all, "\"noise\":{\"share\":null,\"bench\":null,\"threshold\":0.03},\"levels\":[{"
+                       "\"from_run\":1,\"to_run\":12,\"from_ns\":86400000000000,"
+                       "\"to_ns\":1036800000000000,\"commit\":\"c1\",\"runs\":12,\"median\":1001,");
+        CHECK_HAS(all, "\"change\":null,\"last_run_before\":null,\"before\":null,\"effect\":null,"
+                       "\"p\":null},{\"from_run\":13,\"to_run\":24,\"from_ns\":1123200000000000,"
+                       "\"to_ns\":2073600000000000,\"commit\":\"c13\",\"runs\":12,");
+        CHECK_HAS(all, rows[i].change);
+        CHECK_HAS(all, "\"branches\":[\"main\"],\"platforms\":[\"linux\"]}");
         store_tear_down(&f);
     }
 }

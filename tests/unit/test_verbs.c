@@ -11,6 +11,7 @@
 #include "base/thread.h"
 #include "test.h"
 #include "verbs/bench_text.h"
+#include "verbs/figures_text.h"
 #include "verbs/help.h"
 #include "verbs/score_text.h"
 #include "verbs/verb.h"
@@ -361,4 +362,180 @@ TEST(a_bench_is_printed_with_its_noise_and_its_verdict)
     const char *again = strstr(text, " against the last bench");
     CHECK(again != NULL && strstr(again + 1, " against the last bench") == NULL);
     arena_free(&keep);
+}
+
+/* Columns of 30, 11, 8, 11 and 8 with a blank between them; ratios are of the row of offsets. */
+TEST(programs_of_a_bench_are_printed_against_offsets)
+{
+    static const struct bench_programs programs = {
+        .rows = {{.name = "offset", .process = {.value = 2e6}, .again = {.value = 1e6}},
+                 {.name = "dump", .process = {.value = 5e6}, .again = {.value = 4e6}},
+                 {.name = "judge:a", .version = "1.2", .why_not = "it is not here"},
+                 {.name = "judge:b",
+                  .version = "10.0",
+                  .process = {.value = 50e6},
+                  .again = {.value = 12e6}},
+                 {.name = "judge:c", .process = {.value = 1e6}, .again = {.value = 1e6}}},
+        .case_count = 12,
+        .arch = CPU_X64};
+    static const char want[] =
+        "\nPROGRAMS, medians of 12 cases of x64: a process for each crash, and the same again in "
+        "one\n"
+        "                               new process : offset  same again : offset\n"
+        "offset                             2.00 ms     1.00     1.00 ms     1.00\n"
+        "dump                               5.00 ms     2.50     4.00 ms     4.00\n"
+        "judge:a (1.2)\n"
+        "judge:b (10.0)                     50.0 ms     25.0     12.0 ms     12.0\n"
+        "judge:c                            1.00 ms     0.50     1.00 ms     1.00\n"
+        "judge:a was not timed: it is not here\n";
+    struct arena keep;
+    arena_init(&keep, 0);
+    struct capture c = capture_begin();
+    bench_print_programs(&programs, &keep);
+    CHECK_STR(capture_end(c), want);
+    c = capture_begin();
+    bench_print_programs(NULL, &keep);
+    CHECK_HAS(capture_end(c), "WinDbg's engine was not timed: ");
+    arena_free(&keep);
+}
+
+TEST(a_score_of_addresses_shows_functions)
+{
+    static const char *const can[] = {"addresses.pdb", NULL};
+    static const char *functions[] = {"inner", "other"}, *files[] = {"/a.c"};
+    static const struct suite_frame frames[] = {
+        {.function = {functions, 2}, .file = {files, 1}, .line = 7, .inlined = SUITE_INLINED},
+        {.line = 0}};
+    static const struct suite_walk walk = {frames, 2}, none = {frames, 0};
+    static const struct suite_walk many[] = {{frames, 1}, {frames + 1, 1}};
+    struct suite_case cases[8];
+    struct suite_answer answers[8] = {{.outcome = SUITE_WRONG, .walk = none},
+                                      {.outcome = SUITE_GARBAGE, .words = "no JSON"}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        static const char *const shapes[] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s6"};
+        cases[i] = (struct suite_case){.kind = SUITE_ADDRESS,
+                                       .id = shapes[i],
+                                       .capability = "addresses.pdb",
+                                       .processor = "x64",
+                                       .shape = shapes[i],
+                                       .position = "row",
+                                       .rule = "r",
+                                       .walks = i == 1 ? many : &walk,
+                                       .walk_count = i == 1 ? 2 : 1};
+        if (i > 1)
+            answers[i] = answers[0];
+    }
+    const struct suite suite = {.edition = "1", .cases = cases, .count = COUNT_OF(cases)};
+    const struct score score = {.name = {.name = "tool", .version = "1", .can = can},
+                                .answers = answers};
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    arena_init(&keep, 0);
+    const struct capture c = capture_begin();
+    CHECK_EQ(score_text(&suite, &score, &(struct score_style){.command = "tool"}, &keep, &fault),
+             ERR_NONE);
+    const char *text = capture_end(c);
+    CHECK_HAS(text, "\nwrong  s0\n"
+                    "  rule      r\n"
+                    "  truth     inner /a.c:7 inlined\n"
+                    "            ? ?:0\n"
+                    "  answer    nothing\n"
+                    "  again     twinstack score --cmd 'tool' -k s0 --details\n");
+    CHECK_HAS(text, "\ngarbage  s1\n"
+                    "  rule      r\n"
+                    "  because   no JSON\n"
+                    "  truth     inner /a.c:7 inlined\n"
+                    "  or        ? ?:0\n"
+                    "  again     twinstack score --cmd 'tool' -k s1 --details\n");
+    CHECK_HAS(text, "\nwrong  s4\n"); /* five are shown; of s6 there are two of one kind */
+    CHECK(strstr(text, "\nwrong  s5\n") == NULL);
+    CHECK_HAS(text, "\nand 2 more shapes and positions: --details\n");
+    arena_free(&keep);
+}
+
+TEST(what_changed_since_an_older_score_is_printed)
+{
+    static const struct suite_case of = {.id = "a-1"};
+    static struct result_change worse[21];
+    static struct result_change better[] = {{.of = &of, .before = SUITE_EARLY, .now = SUITE_RIGHT}};
+    static const struct {
+        const char *name, *version;
+        uint32_t worse, better;
+        const char *says, *more;
+    } rows[] = {
+        {"both", "1.2", 1, 1,
+         "\nagainst version 1.2: 1 worse, 1 better of 9 cases that both have\n"
+         "worse  a-1: wrong, was right\nbetter  a-1: right, was early\n",
+         NULL},
+        {"twenty", NULL, 20, 0, "\nagainst version : 20 worse, 0 better of 9 cases", NULL},
+        {"one more", "1", 21, 0, ": 21 worse, ", "worse  and 1 more\n"},
+    };
+    for (size_t i = 0; i < COUNT_OF(worse); i++)
+        worse[i] = (struct result_change){.of = &of, .before = SUITE_RIGHT, .now = SUITE_WRONG};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        uint32_t shown = 0;
+        test_row(rows[i].name);
+        const struct capture c = capture_begin();
+        score_text_difference(&(struct result_difference){.version = rows[i].version,
+                                                          .worse = worse,
+                                                          .better = better,
+                                                          .worse_count = rows[i].worse,
+                                                          .better_count = rows[i].better,
+                                                          .compared = 9});
+        const char *text = capture_end(c);
+        CHECK_HAS(text, rows[i].says);
+        for (const char *at = text; (at = strstr(at, "worse  a-1")) != NULL; at++)
+            shown++;
+        CHECK_EQ(shown, rows[i].worse < 20 ? rows[i].worse : 20);
+        if (rows[i].more != NULL)
+            CHECK_HAS(text, rows[i].more);
+        else
+            CHECK(strstr(text, " more\n") == NULL);
+    }
+}
+
+/* man(7), and the first screen of a program that was started without a word. */
+TEST(the_program_has_a_page_and_a_first_screen)
+{
+    const char *text = NULL;
+    help_about((struct help_table){verbs, verb_count});
+    const char *const man[] = {"help", "--man", NULL};
+    CHECK_EQ(run(man, &text), EXIT_GOOD);
+    CHECK_HAS(text, ".TH \"twinstack\" 1 ");
+    CHECK_HAS(text,
+              "twinstack \\- crash stacks taken by dump and by offsets, resolved and compared\n");
+    CHECK_HAS(text, ".SH SYNOPSIS\n\\fBtwinstack\\fR \\fIVERB\\fR [\\fIOPTION\\fR...] ");
+    CHECK_HAS(text, ".SH VERBS\nEach has a page of its own, twinstack\\-VERB(1).\n");
+    for (size_t i = 0; i < verb_count; i++) {
+        char line[200];
+        (void)snprintf(line, sizeof line, ".TP\n\\fB%s\\fR\n", verbs[i]->name);
+        CHECK_HAS(text, line);
+    }
+    const struct capture c = capture_begin();
+    help_tasks(stdout);
+    text = capture_end(c);
+    CHECK_HAS(text, "usage: twinstack VERB [OPTION...] [ARGUMENT...]\n");
+    CHECK_HAS(text, "\n  the stacks of a minidump           twinstack dump --stacks ");
+    CHECK_HAS(text, "\n`twinstack help` lists all verbs, `twinstack VERB --help` explains one.\n");
+}
+
+/* verbs/figures_text.h: a number up to 1, or percents, of which there may be more than 100. */
+TEST(a_share_is_a_number_or_percents)
+{
+    static const struct {
+        const char *text;
+        double share; /* below 0: refused */
+    } rows[] = {
+        {"50%", 0.5},   {"50 %", 0.5}, {"50  %", 0.5}, {"0", 0},     {"0.25", 0.25}, {"1", 1},
+        {"1e-2", 0.01}, {"0%", 0},     {"150%", 1.5},  {"1.01", -1}, {"5", -1},      {"", -1},
+        {"%", -1},      {"x", -1},     {"5%x", -1},    {"5%%", -1},  {"-1%", -1},    {"-0.5", -1},
+        {"nan", -1},    {"0.5 x", -1}, {"0.5 ", 0.5},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        double got = -1;
+        test_row(rows[i].text);
+        CHECK_EQ(parse_share(rows[i].text, &got), rows[i].share >= 0);
+        if (rows[i].share >= 0)
+            CHECK_NEAR(got, rows[i].share, 1e-12);
+    }
 }

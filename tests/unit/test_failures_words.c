@@ -1,0 +1,299 @@
+/* What is wrong with a failing case, in words: study/failures_words.h. */
+#include <string.h>
+
+#include "study/failures_words.h"
+#include "test.h"
+
+#define AT .engine = "dump", .against = FINDING_TRUTH, .against_truth = true
+#define SILENT(side) .engine = "dump", .against = "offset:rtl", .wrong = (side)
+#define LEAVES "the walks part at main (a.exe!0x10), which dump leaves by "
+
+/* Mechanisms group cases: a row with the wrong one hides a problem in another. */
+TEST(a_mechanism_is_what_is_broken)
+{
+    static const struct {
+        const char *name, *place, *want;
+        struct finding f;
+    } rows[] = {
+        {"a record that contradicts itself",
+         "a.exe",
+         "sentence",
+         {AT, .cause = CAUSE_RECORD_WRONG, .blame = BLAME_RECORD}},
+        {"no stack",
+         "a.exe",
+         "sentence",
+         {AT, .frame_a = -1, .frame_b = -1, .cause = CAUSE_LOOKUP_ADDRESS, .blame = BLAME_RECORD}},
+        {"a frame that is lacking, by the record",
+         "a.exe",
+         "record",
+         {AT, .frame_a = -1, .blame = BLAME_RECORD}},
+        {"a frame too many, by the record",
+         "a.exe",
+         "record",
+         {AT, .frame_b = -1, .blame = BLAME_RECORD}},
+        {"another frame, by the reader of dumps",
+         "a.exe",
+         "dump reader",
+         {AT, .blame = BLAME_DUMP_READER}},
+        {"an address off by one, whatever is to blame",
+         "a.exe",
+         " (lookup address)",
+         {AT, .cause = CAUSE_LOOKUP_ADDRESS, .blame = BLAME_RECORD}},
+        {"symbols that are missing",
+         "a.exe",
+         " (symbols missing)",
+         {AT, .cause = CAUSE_SYMBOLS_MISSING, .level = LEVEL_LINE, .blame = BLAME_SYMBOLS}},
+        {"symbols of another build",
+         "a.exe",
+         " (symbols mismatch)",
+         {AT, .cause = CAUSE_SYMBOLS_MISMATCH, .level = LEVEL_LINE, .blame = BLAME_SYMBOLS}},
+        {"lines by the symbols of one engine",
+         "a.exe",
+         "lines, in a.exe",
+         {AT, .level = LEVEL_LINE, .blame = BLAME_SYMBOLS}},
+        {"lines by shared symbols",
+         "b.dll",
+         "lines, in b.dll",
+         {AT, .level = LEVEL_LINE, .blame = BLAME_SYMBOLS_SHARED}},
+        {"lines in no known place",
+         NULL,
+         "lines, in ",
+         {AT, .level = LEVEL_LINE, .blame = BLAME_SYMBOLS_SHARED}},
+        {"lines by a walk", "a.exe", "sentence", {AT, .level = LEVEL_LINE, .blame = BLAME_WALK}},
+        {"names by the symbols of one engine",
+         "a.exe",
+         "names (export only), in a.exe",
+         {AT, .level = LEVEL_FUNCTION, .cause = CAUSE_EXPORT_ONLY, .blame = BLAME_SYMBOLS}},
+        {"names by shared symbols",
+         "a.exe",
+         "names, in a.exe",
+         {AT, .level = LEVEL_FUNCTION, .cause = CAUSE_UNEXPLAINED, .blame = BLAME_SYMBOLS_SHARED}},
+        {"a wrong step",
+         "a.exe",
+         " (wrong step by UWOP_SET_FPREG)",
+         {AT, .cause = CAUSE_WRONG_STEP, .evidence = LEAVES "UWOP_SET_FPREG, why",
+          .blame = BLAME_WALK}},
+        {"a wrong step by no known code",
+         "a.exe",
+         " (wrong step)",
+         {AT, .cause = CAUSE_WRONG_STEP, .evidence = "why", .blame = BLAME_WALK}},
+        {"a walk that ends early",
+         "a.exe",
+         "sentence",
+         {AT, .frame_a = -1, .cause = CAUSE_TRUNCATED, .blame = BLAME_WALK}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        CHECK_STR(failure_mechanism(&rows[i].f, "sentence", rows[i].place, &keep), rows[i].want);
+        arena_free(&keep);
+    }
+}
+
+TEST(a_sentence_says_which_engine_does_what)
+{
+    static const struct {
+        const char *name, *place, *want;
+        struct finding f;
+    } rows[] = {
+        {"a frame is lacking",
+         "a.exe",
+         "dump lacks a frame that ran, in a.exe",
+         {AT, .frame_a = -1}},
+        {"a frame too many",
+         "a.exe",
+         "dump has a frame that did not run, in a.exe",
+         {AT, .frame_b = -1}},
+        {"another address",
+         "a.exe",
+         "dump has another address than ran, in a.exe",
+         {AT, .level = LEVEL_PHYSICAL}},
+        {"another function",
+         NULL,
+         "dump names another function than ran",
+         {AT, .level = LEVEL_FUNCTION}},
+        {"another line, by a walk",
+         "a.exe",
+         "dump gives another line than ran, in a.exe (tail call)",
+         {AT, .level = LEVEL_LINE, .cause = CAUSE_TAIL_CALL, .blame = BLAME_WALK}},
+        {"another line, by symbols",
+         NULL,
+         "symbols give another line than ran",
+         {AT, .level = LEVEL_LINE, .blame = BLAME_SYMBOLS_SHARED}},
+        {"no stack",
+         NULL,
+         "dump has no stack (truncated)",
+         {AT, .frame_a = -1, .frame_b = -1, .cause = CAUSE_TRUNCATED}},
+        {"the record",
+         "a.exe",
+         "the record contradicts itself",
+         {AT, .frame_a = -1, .frame_b = -1, .cause = CAUSE_RECORD_WRONG}},
+        {"lacking, where the truth is silent",
+         "a.exe",
+         "dump lacks a frame that offset:rtl has, where the truth is silent, in a.exe",
+         {SILENT("dump"), .frame_a = -1}},
+        {"too many there",
+         "a.exe",
+         "dump has a frame that offset:rtl has not, where the truth is silent, in a.exe",
+         {SILENT("dump"), .frame_b = -1}},
+        {"lacking in the other one",
+         NULL,
+         "offset:rtl lacks a frame that dump has, where the truth is silent",
+         {SILENT("offset:rtl"), .frame_b = -1}},
+        {"too many in the other one",
+         NULL,
+         "offset:rtl has a frame that dump has not, where the truth is silent",
+         {SILENT("offset:rtl"), .frame_a = -1}},
+        {"another address there",
+         NULL,
+         "dump has another address than offset:rtl, where the truth is silent",
+         {SILENT("dump"), .level = LEVEL_PHYSICAL}},
+        {"another function in the other one",
+         NULL,
+         "offset:rtl names another function than dump, where the truth is silent",
+         {SILENT("offset:rtl"), .level = LEVEL_FUNCTION}},
+        {"another line there, by symbols",
+         NULL,
+         "dump gives another line than offset:rtl, where the truth is silent",
+         {SILENT("dump"), .level = LEVEL_LINE, .blame = BLAME_SYMBOLS}},
+        {"a frame of only one",
+         NULL,
+         "dump and offset:rtl disagree where the truth is silent: only one has a frame",
+         {SILENT(NULL), .frame_a = -1}},
+        {"a frame of only the other",
+         "b.dll",
+         "dump and offset:rtl disagree where the truth is silent: only one has a frame, in b.dll",
+         {SILENT(NULL), .frame_b = -1}},
+        {"two addresses",
+         NULL,
+         "dump and offset:rtl disagree where the truth is silent: their addresses differ",
+         {SILENT(NULL), .level = LEVEL_PHYSICAL}},
+        {"two functions",
+         NULL,
+         "dump and offset:rtl disagree where the truth is silent: their functions differ (folded)",
+         {SILENT(NULL), .level = LEVEL_FUNCTION, .cause = CAUSE_FOLDED}},
+        {"two lines",
+         NULL,
+         "dump and offset:rtl disagree where the truth is silent: their lines differ",
+         {SILENT(NULL), .level = LEVEL_LINE}},
+        {"a module without symbols",
+         "a.exe",
+         "a.exe has no symbols: no such file was found (symbols missing)",
+         {AT, .cause = CAUSE_SYMBOLS_MISSING,
+          .evidence =
+              "a-ob2.exe has no symbols: a.pdb 01: no such file was found; looked for in /x; /y"}},
+        {"one of which no reason is known",
+         "a.exe",
+         "a.exe has no symbols (symbols missing)",
+         {AT, .cause = CAUSE_SYMBOLS_MISSING, .evidence = "a-ob2.exe has no symbols: a.pdb 01"}},
+        {"one in no known place",
+         NULL,
+         "dump names another function than ran (symbols missing)",
+         {AT, .level = LEVEL_FUNCTION, .cause = CAUSE_SYMBOLS_MISSING,
+          .evidence = "a-ob2.exe has no symbols: a.pdb 01: no such file was found"}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct diff_case c = {
+            .finding = &rows[i].f, .reason = "reason", .verdict = VERDICT_FAIL};
+        struct arena keep;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        CHECK_STR(failure_sentence(&c, rows[i].place, &keep), rows[i].want);
+        arena_free(&keep);
+    }
+}
+
+/* Which of a case's two texts its group is made of: that of its finding, or its reason. */
+TEST(a_reason_is_shown_where_the_finding_does_not_say_it)
+{
+    static const struct {
+        const char *name, *engine, *reason, *want; /* ENGINE NULL: there is no finding */
+        enum verdict verdict;
+        bool by_finding;
+    } rows[] = {
+        {"a finding", "dump", "reason", "dump has no stack", VERDICT_FAIL, true},
+        {"no finding", NULL, "reason", "reason", VERDICT_FAIL, false},
+        {"neither", NULL, NULL, "no reason was stored", VERDICT_FAIL, false},
+        {"it was not judged", "dump", "reason", "reason", VERDICT_ERROR, false},
+        {"right, and accepted", "dump", "reason", "right, although accepted as wrong",
+         VERDICT_XPASS, false},
+        {"of another program", "mine", "reason", "reason", VERDICT_FAIL, false},
+        {"of another program without a reason", "mine", NULL, "mine has no stack", VERDICT_FAIL,
+         true},
+        {"of a judge", "judge:lldb", "reason", "judge:lldb has no stack", VERDICT_FAIL, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct finding f = {
+            .engine = rows[i].engine, .against_truth = true, .frame_a = -1, .frame_b = -1};
+        const struct diff_case c = {.finding = rows[i].engine != NULL ? &f : NULL,
+                                    .reason = rows[i].reason,
+                                    .verdict = rows[i].verdict};
+        struct arena keep;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        CHECK_EQ(failure_is_by_finding(&c), rows[i].by_finding);
+        CHECK_STR(failure_sentence(&c, NULL, &keep), rows[i].want);
+        arena_free(&keep);
+    }
+}
+
+TEST(a_place_is_a_module_without_its_build)
+{
+    static const struct {
+        const char *name, *module, *variant, *want;
+    } rows[] = {
+        {"none", NULL, "ob2", NULL},
+        {"small letters", "@AZ[`az{-9.DLL", "ob2", "@az[`az{-9.dll"},
+        {"after a hyphen", "Victims-ob2.exe", "ob2", "victims.exe"},
+        {"after an underscore, at the end", "tool_ob2", "ob2", "tool"},
+        {"in capitals", "TOOL-OB2.EXE", "ob2", "tool.exe"},
+        {"of another build", "victims-ob0.exe", "ob2", "victims-ob0.exe"},
+        {"longer than the build", "victims-ob22.exe", "ob2", "victims-ob22.exe"},
+        {"in its middle", "victims-ob2-x.exe", "ob2", "victims-ob2-x.exe"},
+        {"twice", "a-ob2.b-ob2.exe", "ob2", "a.b-ob2.exe"},
+        {"without a hyphen", "victimsob2.exe", "ob2", "victimsob2.exe"},
+        {"a name that is the build", "ob2.exe", "ob2", "ob2.exe"},
+        {"no build", "a-.exe", "", "a-.exe"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        CHECK_STR(failure_place(rows[i].module, rows[i].variant, &keep), rows[i].want);
+        arena_free(&keep);
+    }
+}
+
+TEST(a_module_is_the_one_without_symbols)
+{
+    static const struct {
+        const char *name, *want;
+        struct finding f;
+    } rows[] = {
+        {"missing",
+         "a.exe",
+         {AT, .module = "b.dll", .cause = CAUSE_SYMBOLS_MISSING,
+          .evidence = "a.exe has no symbols: x"}},
+        {"of another build",
+         "a.exe",
+         {AT, .module = "b.dll", .cause = CAUSE_SYMBOLS_MISMATCH,
+          .evidence = "a.exe has no symbols: x"}},
+        {"for another cause",
+         "b.dll",
+         {AT, .module = "b.dll", .cause = CAUSE_EXPORT_ONLY,
+          .evidence = "a.exe has no symbols: x"}},
+        {"no such words",
+         "b.dll",
+         {AT, .module = "b.dll", .cause = CAUSE_SYMBOLS_MISSING, .evidence = "a.exe"}},
+        {"no evidence", "b.dll", {AT, .module = "b.dll", .cause = CAUSE_SYMBOLS_MISSING}},
+        {"no module", NULL, {AT, .cause = CAUSE_SYMBOLS_MISSING}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        CHECK_STR(failure_module(&rows[i].f, &keep), rows[i].want);
+        arena_free(&keep);
+    }
+}
