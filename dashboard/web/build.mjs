@@ -9,6 +9,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { virtual } from './virtual.mjs';
 
 const BUDGET_GZIP_BYTES = 120 * 1024;
 
@@ -38,26 +39,7 @@ const licences = Object.keys(manifest.dependencies)
     };
   });
 
-// Rows of pages.def: what is in the rail, and what each address is shown by.
 const definitions = readFileSync(option('--pages', join(source, '../pages/pages.def')), 'utf8');
-/** @type {(rest: string, name: string) => string} */
-const member = (rest, name) => {
-  const value = new RegExp(`\\b${name}\\(("[^"]*")\\)`).exec(rest)?.[1];
-  return value ? `, ${name.toLowerCase()}: ${value}` : '';
-};
-const pages = [...definitions.matchAll(/^PAGE\("(.*?)", "(.*?)", (\w+), "(.*?)"(.*)\)$/gm)].map(
-  ([, at, title, part, file, rest]) => ({ at, title, part, file, rest }),
-);
-const pagesModule = [
-  ...new Set(pages.map(({ part, file }) => `import { ${part} } from './${file}';`)),
-  'export const pages = [',
-  ...pages.map(
-    ({ at, title, part, rest }) =>
-      `{ at: '${at}', title: '${title}', name: '${part}', part: ${part}${member(rest, 'RAIL')}` +
-      `${member(rest, 'TO')}${member(rest, 'UNDER')}, served: ${/\bSERVED\b/.test(rest)} },`,
-  ),
-  '];',
-].join('\n');
 
 // A view is described, with the names that its query may have.
 const described = JSON.parse(readFileSync(join(source, 'openapi.json'), 'utf8')).paths;
@@ -70,24 +52,6 @@ for (const [, path, , query] of definitions.matchAll(/^VIEW\("(.*?)", "(.*?)", \
   if (names.sort().join() !== said.sort().join())
     throw new Error(`${path}: pages.def has the query names ${names}, openapi.json ${said}`);
 }
-
-const virtual = {
-  name: 'virtual',
-  setup(/** @type {any} */ build) {
-    build.onResolve({ filter: /^virtual:/ }, (/** @type {{path: string}} */ found) => ({
-      path: found.path,
-      namespace: 'virtual',
-    }));
-    build.onLoad({ filter: /licences/, namespace: 'virtual' }, () => ({
-      contents: JSON.stringify(licences),
-      loader: 'json',
-    }));
-    build.onLoad({ filter: /pages/, namespace: 'virtual' }, () => ({
-      contents: pagesModule,
-      resolveDir: join(source, 'src'),
-    }));
-  },
-};
 
 /** @param {string} entry */
 async function bundle(entry) {
@@ -102,7 +66,7 @@ async function bundle(entry) {
     charset: 'utf8',
     legalComments: 'none',
     nodePaths: [modules],
-    plugins: [virtual],
+    plugins: [virtual(join(source, 'src'), definitions, licences)],
     define: { TWINSTACK_VERSION: JSON.stringify(version) },
     loader: { '.js': 'jsx', '.svg': 'text' },
     jsx: 'automatic',

@@ -3,7 +3,7 @@
 import { runAll, same, test } from './web/world.mjs';
 import { draw, parts } from './web/paper.mjs';
 
-const made = await parts('pages/grid_model', 'delta', 'table');
+const made = await parts('pages/grid_model', 'pages/aligned', 'pages/overview', 'delta', 'table');
 const { grid_model: grid, delta } = made;
 
 /** Each row: its name, what is got, what is expected.
@@ -232,6 +232,84 @@ test('tables_sort_by_a_click_and_back', async () => {
     ['numbers go down first, the unknown last', await click(1), ['abc', ['no', 'descending']]],
     ['then up, the unknown last', await click(1), ['bac', ['no', 'ascending']]],
     ['another column at once', await click(0), ['abc', ['ascending', 'no']]],
+  ]);
+});
+
+/** A row: the truth's frame and one of each engine; a number: its inline depth.
+ * @type {(...frames: (number | string | null)[]) => object[]} */
+const row = (...frames) =>
+  frames.map((frame) => ({
+    frame:
+      frame === null
+        ? null
+        : typeof frame === 'number'
+          ? { inline_depth: frame, class: 'own' }
+          : { inline_depth: 0, class: frame },
+  }));
+
+test('a_row_is_inline_or_of_the_system_in_all_its_stacks', () =>
+  rows([
+    ['inlined in both', made.aligned.isInline(row(null, 1, 2)), true],
+    ['in the one that has it', made.aligned.isInline(row(null, null, 1)), true],
+    ['in only one of two', made.aligned.isInline(row(null, 1, 0)), false],
+    ['in the last of three', made.aligned.isInline(row(null, 0, 0, 1)), false],
+    ['in none', made.aligned.isInline(row(null, 0, 0)), false],
+    ['no stack has it', made.aligned.isInline(row(1, null, null)), false],
+    ['only the truth says so', made.aligned.isInline(row(1, 0)), false],
+    ['of the system', made.aligned.isSystem(row(null, 'system', 'runtime')), true],
+    ['of no class, or of the capture', made.aligned.isSystem(row(null, 'none', 'capture', null)), true],
+    ['own in one', made.aligned.isSystem(row(null, 'system', 'own')), false],
+    ['generated', made.aligned.isSystem(row(null, 'generated')), false],
+    ['the truth has it', made.aligned.isSystem(row('system', 'system')), false],
+  ]));
+
+// 200 by 44, from 2 to 198 and from 42 up to 4; above and below the values is room for 60 % of their spread.
+// Of 10 and 20: 10 is at 6 of 22 of the height, 42 - 6 / 22 * 38 = 31.64, and 20 at 16 of 22, 14.36.
+test('a_small_line_has_its_points_or_says_why_there_is_none', () => {
+  /** @type {(values: (number | null)[], more?: object[], band?: object) => any} */
+  const drawn = (values, more = [], band = { low: null, high: null }) =>
+    draw(made, made.overview.Sparkline, {
+      trend: {
+        band,
+        points: values.map((value, i) => ({
+          run: i + 1,
+          value,
+          bench: null,
+          started_ns: (i + 1) * 864e11,
+          ...more[i],
+        })),
+      },
+      show: (/** @type {number} */ v) => `${v} ms`,
+    });
+  /** @type {(values: number[], more?: object[]) => string[]} */
+  const line = (values, more) =>
+    drawn(values, more)
+      .all('polyline')
+      .map((/** @type {any} */ l) => l.attributes.points);
+  const banded = drawn([10, 20], [], { low: 10, high: 40 }).all('rect')[0].attributes;
+  rows([
+    ['two points', line([10, 20]), ['2.0,31.6 198.0,14.4']],
+    ['three points', line([20, 10, 20]), ['2.0,14.4 100.0,31.6 198.0,14.4']],
+    ['as long as before', line([10, 10]), ['2.0,23.0 198.0,23.0']],
+    ['always nothing', line([0, 0]), ['2.0,23.0 198.0,23.0']],
+    ['below nothing', line([-10, -20]), ['2.0,14.4 198.0,31.6']],
+    ['what does not count is left out', line([10, 99, 20], [{}, { counts: false }]), ['2.0,31.6 198.0,14.4']],
+    ['its ends', drawn([10, 30, 20]).textContent, '10 ms 1970-01-0220 ms 1970-01-04'],
+    // 40 is above the top, 26: the band ends there, at 4
+    ['its band', [Number(banded.y).toFixed(1), Number(banded.height).toFixed(1)], ['4.0', '27.6']],
+    ['no run', drawn([]).textContent, 'not measured'],
+    ['one run', drawn([10]).textContent, 'one run so far'],
+    [
+      'one that counts',
+      drawn([10, 20], [{}, { counts: false }]).textContent,
+      'no other run of about as many cases',
+    ],
+    ['none that counts', drawn([10], [{ counts: false }]).textContent, 'not measured'],
+    [
+      'one was a bench',
+      drawn([10, 20], [{}, { counts: false, bench: 3 }]).textContent,
+      'no other run was measured like it',
+    ],
   ]);
 });
 

@@ -6,6 +6,7 @@ const made = await parts(
   'ui',
   'router',
   'pages/speed',
+  'pages/benched',
   'pages/accuracy',
   'pages/headline',
   'pages/cost',
@@ -273,6 +274,22 @@ test('the_headline_has_amounts_in_their_units', () => {
   ]);
 });
 
+test('a_ratio_says_what_measured_it', () => {
+  /** @type {(origin: string | null) => string} */
+  const under = (origin) =>
+    said(made.benched.RatioSays, { rest: 'the table is', ratio: { origin, text: '', about: '', run: 9 } });
+  const none = 'No bench of this commit on this machine is stored.';
+  rows([
+    [
+      'a bench',
+      under('bench').split(')')[1],
+      'Measured by run 9, a bench of the same commit; the table is of this run.',
+    ],
+    ['the run', under('run').split(')')[1], `${none} twinstack bench has a control.`],
+    ['neither, which is said once', under(null).split(')')[1], 'twinstack bench measures it.'],
+  ]);
+});
+
 test('a_million_crashes_have_a_price', () => {
   const steps = { stop_ns: 1e6, read_ns: null };
   const amount = { value: 999.5, low: 0.5, high: 12.34, cases: 1000, scenarios: 9, state: 'measured' };
@@ -302,7 +319,8 @@ test('a_million_crashes_have_a_price', () => {
   };
   const cost = { arch: 'x64', lanes: [lane, other], terms: {}, where: '' };
   const paper = draw(made, made.cost.CostOfMillion, { cost, words, set: () => {} });
-  const bars = paper
+  const picture = draw(made, made.cost.Steps, { lanes: cost.lanes, steps: words.steps });
+  const bars = picture
     .all('i')
     .map(({ attributes, style }) => [attributes.class, /** @type {any} */ (style).width]);
   rows([
@@ -336,7 +354,7 @@ test('a_million_crashes_have_a_price', () => {
     ],
     [
       'a tick per decade',
-      paper
+      picture
         .all('span')
         .filter(({ attributes }) => attributes.class === 'ticks')[0]
         .all('span')

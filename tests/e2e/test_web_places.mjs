@@ -68,13 +68,19 @@ test('a_bench_shows_its_ratio_interval_noise_and_samples', async () => {
 test('the_times_of_a_run_have_the_bench_of_its_commit_beside_them', async () => {
   const page = await openPage(chromium, `${server.base}/timing?run=8`);
   await says(page, '.benched', 'Measured by run 9, a bench of the same commit', 'the bench');
+  await says(page, '.benched', 'picture and table are of this run', 'what it does not measure');
   await says(page, '.benched .headline', '× [', 'its ratio and interval');
   await says(page, '.benched .headline', 'noise', 'its noise');
   await axeFindsNothing(page, 'a run and its bench');
   await page.getByRole('link', { name: 'run 9' }).click();
   await page.waitForURL('**/timing?run=9');
   await page.goto(`${server.base}/timing?run=7`);
-  await says(page, '.benched', 'No bench of this commit on this machine is stored', 'another commit');
+  await says(page, '.benched', 'twinstack bench measures it', 'another commit');
+  const { text } = (await fetchData(server.base, '/api/v1/timing', { run: 8 })).speed_ratio;
+  await page.goto(`${server.base}/compare/7/8`);
+  await says(page, 'main', `run 8: dump : offsets ${text}`, 'the same beside the run before');
+  await says(page, 'main', 'run 7: dump : offsets', 'of which there is one line, too');
+  await axeFindsNothing(page, 'two runs and their ratios');
   same(page.complaints, [], 'complaints');
   await closePage(page);
 });

@@ -57,6 +57,25 @@ test('the_page_is_what_score_writes', async () => {
   same([again.status, again.text], [304, ''], 'a second visit');
 });
 
+// The page takes seconds to make. One that is too large to be kept would be made again for each visitor.
+test('it_is_made_once', async () => {
+  /** @type {() => Promise<number>} ticks of processor time that one answer takes */
+  const cost = async () => {
+    const ticks = () => {
+      const fields = readFileSync(`/proc/${one.pid}/stat`, 'utf8').split(') ')[1].split(' ');
+      return Number(fields[11]) + Number(fields[12]);
+    };
+    const before = ticks();
+    same((await get(one.base, { 'Accept-Encoding': 'identity' })).status, 200, 'status');
+    return ticks() - before;
+  };
+  const one = await serve('--db', db, '--suite', corpus);
+  const first = await cost();
+  const second = await cost();
+  check(second * 4 < first, `the first visitor takes ${first} ticks, the second ${second}`);
+  same(await one.stop(), 0, 'exit status');
+});
+
 test('tables_fit_paper_and_names_leave_room_on_a_phone', async () => {
   // What a sheet of A4 has between its margins, and a phone.
   for (const [media, width, height] of /** @type {['print' | 'screen', number, number][]} */ ([

@@ -388,11 +388,42 @@ test('on_a_phone_the_ways_of_a_row_are_beside_each_other', async () => {
   await closePage(page);
 });
 
+test('on_timing_the_picture_is_between_the_ratio_and_its_table', async () => {
+  for (const [width, media] of /** @type {[number, 'screen' | 'print'][]} */ ([
+    [1440, 'screen'],
+    [390, 'screen'],
+    [320, 'screen'],
+    [700, 'print'],
+  ])) {
+    const where = `${width} px wide, ${media}`;
+    const page = await open('/timing', { viewport: { width, height: 900 } });
+    await page.emulateMedia({ media });
+    await settled(page);
+    const box = async (/** @type {string} */ part) => must(await page.locator(part).boundingBox(), part);
+    const ratio = await box('.benched .headline');
+    const picture = await box('[aria-label="One crash"]');
+    const table = await box('[aria-label="Which way is faster"]');
+    check(ratio.y + ratio.height <= picture.y, `${where}: the ratio is first`);
+    check(picture.y + picture.height <= table.y, `${where}: the table is below the picture`);
+    check(picture.x >= 0 && picture.x + picture.width <= width, `${where}: the picture is all to be seen`);
+    const lanes = await page
+      .locator('[aria-label="One crash"] .lane')
+      .evaluateAll((all) => all.map((lane) => lane.getBoundingClientRect().height));
+    check(
+      lanes.length > 2 && Math.max(...lanes) < 30,
+      `${where}: each bar and its words are one line: ${lanes}`,
+    );
+    await shot(page, `timing-picture-${width}-${media}`);
+    await closePage(page);
+  }
+});
+
 test('nothing_moves_while_a_page_comes_in', async () => {
   for (const [width, path] of /** @type {[number, string][]} */ ([
     [390, '/compare/29/30'],
     [390, '/trend?metric=f1'],
     [390, '/timing'],
+    [320, '/timing'],
     [1360, '/timing'],
     [320, '/trend?metric=f1'],
   ])) {
@@ -414,6 +445,23 @@ test('nothing_moves_while_a_page_comes_in', async () => {
     check(moved <= 0.05, `${path}, ${width} px wide: layout shift ${moved}`);
     await closePage(page);
   }
+});
+
+test('on_a_phone_what_follows_the_stacks_keeps_its_distance', async () => {
+  const page = await open('/runs/30/mismatches/null_write.ob0', { viewport: { width: 390, height: 844 } });
+  await settled(page);
+  const ends = await page
+    .locator('.case .aligned, .casehead > .actions, .case > .facts, .case > .downloads')
+    .evaluateAll((all) =>
+      all
+        .map((part) => part.getBoundingClientRect())
+        .sort((one, other) => one.top - other.top)
+        .map(({ top, bottom }) => [top, bottom]),
+    );
+  same(ends.length, 4, 'stacks, buttons, facts and files');
+  for (const [i, [top]] of ends.slice(1).entries())
+    check(top - ends[i][1] >= 8, `part ${i + 2} begins ${top - ends[i][1]} px below the one before`);
+  await closePage(page);
 });
 
 await runAll();

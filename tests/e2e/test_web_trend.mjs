@@ -184,20 +184,43 @@ test('sparklines_leave_out_runs_of_a_few_cases', async () => {
 
 test('without_a_line_a_tile_says_why', async () => {
   const page = await openPage(chromium, 'about:blank');
+  let figure = '';
   await changeAnswers(page, '**/api/v1/overview*', (/** @type {any} */ body) => {
     const { exact, f1, speed_ratio: ratio } = body.data.trends;
     for (const point of exact.points.slice(0, -1)) point.counts = false;
     f1.points.splice(0, f1.points.length - 1);
     for (const point of ratio.points) Object.assign(point, { value: null, count: 0, counts: false });
+    body.data.speed_ratio.text = figure;
     return body;
   });
-  await page.goto(server.base);
+  for (const [text, why] of /** @type {[string, string[]][]} */ ([
+    ['7.0× [6.0, 8.0]', ['not measured']],
+    ['not measured', []], // the figure says it
+  ])) {
+    figure = text;
+    await page.goto(server.base);
+    await settled(page);
+    same(
+      await page.locator('.tile .spark.none').allTextContents(),
+      ['no other run of about as many cases', 'one run so far', ...why],
+      'a run of other cases is no reason to say that there is one run',
+    );
+  }
+  await closePage(page);
+});
+
+test('the_counts_of_causes_are_one_column', async () => {
+  const page = await openPage(chromium, server.base);
   await settled(page);
-  same(
-    await page.locator('.tile .spark.none').allTextContents(),
-    ['no other run of about as many cases', 'one run so far', 'not measured'],
-    'a run of other cases is no reason to say that there is one run',
+  const edges = await page.locator('.bars li > :last-child').evaluateAll((all) =>
+    all.map((count) => {
+      const text = document.createRange();
+      text.selectNodeContents(count);
+      return text.getBoundingClientRect().left;
+    }),
   );
+  check(edges.length > 1, 'several causes');
+  same(new Set(edges).size, 1, `${edges}`);
   await closePage(page);
 });
 

@@ -433,7 +433,7 @@ export const views = [
 ];
 
 // A part of the test names to run.
-const [wordAsked = ''] = process.argv.slice(2).filter((word) => word !== '-l');
+const [wordAsked = ''] = process.argv.slice(2).filter((word) => !word.startsWith('-'));
 const asksForTest = wordAsked !== '';
 
 /** True if each test takes all that it can. */

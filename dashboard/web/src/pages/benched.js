@@ -38,9 +38,9 @@ export const BenchSays = ({ bench }) =>
 
 /**
  * The one figure of which way is faster, and what measured it.
- * @param {{ratio: import('openapi').SpeedRatio}} props
+ * @param {{ratio: import('openapi').SpeedRatio, rest: string}} props
  */
-export const RatioSays = ({ ratio }) => (
+export const RatioSays = ({ ratio, rest }) => (
   <div class="benched">
     <p class="headline">
       Dump : offsets <strong>{ratio.text}</strong> <span class="dim">({ratio.about})</span>
@@ -49,11 +49,12 @@ export const RatioSays = ({ ratio }) => (
       {ratio.origin === 'bench' ? (
         <>
           Measured by <Link to={`/timing?run=${ratio.run}`}>run {ratio.run}</Link>, a bench of the same
-          commit; the table is of this run.
+          commit; {rest} of this run.
         </>
       ) : (
         <>
-          No bench of this commit on this machine is stored. <Command>twinstack bench</Command> has a control.
+          {ratio.origin ? 'No bench of this commit on this machine is stored. ' : null}
+          <Command>twinstack bench</Command> {ratio.origin ? 'has a control' : 'measures it'}.
         </>
       )}
     </p>

@@ -180,6 +180,18 @@ function Timing({ rows }) {
 }
 
 /**
+ * The one ratio of a run, as the pages of that run have it.
+ * @param {{run: number, ratio: import('openapi').SpeedRatio | null}} props
+ */
+const RatioOf = ({ run, ratio }) =>
+  ratio && (
+    <p>
+      <Link to={`/runs/${run}`}>run {run}</Link>: dump : offsets <strong>{ratio.text}</strong>{' '}
+      <span class="dim">({ratio.about})</span>
+    </p>
+  );
+
+/**
  * Which two runs: any of the newest, and whatever the address names.
  * @param {{words: string[], found: import('openapi').Answers['/api/v1/compare'] | null}} props
  */
@@ -302,6 +314,8 @@ export function Compare({ a, b }) {
               )
             )}
             <h2 class="section">Time on the back end</h2>
+            <RatioOf run={found.a.id} ratio={found.speed_ratio.a} />
+            <RatioOf run={found.b.id} ratio={found.speed_ratio.b} />
             <Timing rows={found.timing} />
             {found.timing.length > 0 && (
               <p class="dim small">

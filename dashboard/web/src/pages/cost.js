@@ -57,7 +57,7 @@ const spent = (lane, key) =>
  * Each step of both ways is a bar from the same origin, so that any two can be compared by eye.
  * @param {{lanes: CostLane[], steps: Word[]}} props
  */
-function Steps({ lanes, steps }) {
+export function Steps({ lanes, steps }) {
   const all = steps.flatMap(({ key }) => lanes.map((lane) => spent(lane, key) ?? 0)).filter((ns) => ns > 0);
   if (all.length === 0) return null;
   const low = Math.floor(Math.log10(Math.min(...all)));
@@ -65,7 +65,7 @@ function Steps({ lanes, steps }) {
   const ticks = Array.from({ length: decades + 1 }, (_, i) => i);
   return (
     <>
-      <h2 class="section">One crash, one step after the other</h2>
+      <h3 class="small">One crash, one step after the other</h3>
       <div class="steps" role="table" aria-label="One crash">
         <div class="step small dim" aria-hidden="true">
           <span>log scale</span>
@@ -106,13 +106,12 @@ function Steps({ lanes, steps }) {
 const isKnown = (lane, key) => /^\d/.test(String(amountOf(lane, key)));
 
 /**
- * @param {{cost: Cost, words: {lines: Word[], steps: Word[]},
+ * @param {{cost: Cost, words: {lines: Word[]},
  *   set: (changes: Record<string, string | null>) => void}} props
  */
 export function CostOfMillion({ cost, words, set }) {
   return (
     <>
-      <Steps lanes={cost.lanes} steps={words.steps} />
       <h2 class="section">Cost of a million crashes, {cost.arch}</h2>
       <Table
         label="Cost of a million crashes"

@@ -73,17 +73,16 @@ function noLine(count, runs) {
   return runs > 1 ? 'no other run of about as many cases' : 'one run so far';
 }
 
-/** @param {{trend: import('openapi').Trend, show: (v: number) => string}} props */
-function Sparkline({ trend, show }) {
+/** SAID: what the tile says above it.
+ * @param {{trend: import('openapi').Trend, show: (v: number) => string, said?: string}} props */
+export function Sparkline({ trend, show, said }) {
   const points = trend.points.filter((point) => point.counts !== false); // as Trend: no run of a few cases
   const measured = trend.points.filter((point) => point.value !== null);
   const mixed = measured.some((point) => (point.bench === null) !== (measured[0].bench === null));
-  if (points.length < 2)
-    return (
-      <p class="spark none dim small">
-        {mixed ? 'no other run was measured like it' : noLine(points.length, trend.points.length)}
-      </p>
-    );
+  if (points.length < 2) {
+    const why = mixed ? 'no other run was measured like it' : noLine(points.length, trend.points.length);
+    return why === said ? null : <p class="spark none dim small">{why}</p>;
+  }
   const values = points.map((point) => point.value ?? 0);
   const { low, high } = trend.band;
   const spread = Math.max(...values) - Math.min(...values) || Math.abs(values[0]) * 0.02 || 1;
@@ -174,7 +173,7 @@ function Tile({ name, title, show, note, unit, trend, share, ratio }) {
           'not known'
         )}
       </p>
-      <Sparkline trend={trend} show={show} />
+      <Sparkline trend={trend} show={show} said={ratio?.text} />
       <p class="dim small">
         {note}
         {ratio?.about}
@@ -434,7 +433,7 @@ export function Causes({ rows, run }) {
             ></span>
           </span>
           <span class="num">{number(row.findings)}</span>
-          <span class="dim num">
+          <span class="dim nowrap">
             {plural(row.cases, 'case')}
             {row.subject_findings ? ` · ${number(row.subject_findings)} of engines under test` : ''}
           </span>

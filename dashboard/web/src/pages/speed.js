@@ -39,14 +39,18 @@ function Cell({ cell }) {
   );
 }
 
-/** @param {{speed: import('openapi').Speed, ratio: import('openapi').SpeedRatio}} props */
-export function Speed({ speed, ratio }) {
-  if (speed.rows.length === 0) return null;
+/**
+ * @param {{speed: import('openapi').Speed, ratio: import('openapi').SpeedRatio,
+ *   picture?: import('preact').ComponentChildren}} props
+ */
+export function Speed({ speed, ratio, picture }) {
+  if (speed.rows.length === 0) return picture;
   const inTrend = speed.rows.find(({ lane }) => lane === 'plain dump');
   return (
     <>
       <h2 class="section">Which way is faster</h2>
-      <RatioSays ratio={ratio} />
+      <RatioSays ratio={ratio} rest={picture ? 'picture and table are' : 'the table is'} />
+      {picture}
       <Table
         label="Which way is faster"
         kind="list stacking"

@@ -7,7 +7,7 @@ import { Plot, axis, logAxis } from '../uplot.js';
 import { Term } from '../glossary.js';
 import { Table } from '../table.js';
 import { BenchSays } from './benched.js';
-import { CostOfMillion } from './cost.js';
+import { CostOfMillion, Steps } from './cost.js';
 import { RunPick } from './run_pick.js';
 import { Speed } from './speed.js';
 import {
@@ -398,7 +398,11 @@ function Shown({ data, query, set }) {
   if (data.costs.length === 0) return <Benched data={data} whole={whole} />;
   return (
     <>
-      <Speed speed={data.speed} ratio={data.speed_ratio} />
+      <Speed
+        speed={data.speed}
+        ratio={data.speed_ratio}
+        picture={<Steps lanes={data.cost_per_million.lanes} steps={data.cost_words.steps} />}
+      />
       <CostOfMillion cost={data.cost_per_million} words={data.cost_words} set={set} />
       <div class="tools flow middle">
         <Field label="dots show">
@@ -448,16 +452,16 @@ function Shown({ data, query, set }) {
           </section>
         ))}
       </div>
+      {whole.data && whole.data.total > whole.data.costs.length && (
+        <p class="dim small">
+          Dots: {number(whole.data.costs.length)} of {plural(data.total, 'stack')}, of evenly chosen cases.
+        </p>
+      )}
       <h2 class="section">Stages on the back end</h2>
       <Stages engines={engines} />
       <h2 class="section">What a capture costs the program</h2>
       <InProcess rows={data.capture} />
       {data.samples.length > 0 && <Benched data={data} whole={whole} />}
-      {whole.data && whole.data.total > whole.data.costs.length && (
-        <p class="dim">
-          Shown: {number(whole.data.costs.length)} of {plural(data.total, 'stack')}, of evenly chosen cases.
-        </p>
-      )}
     </>
   );
 }
