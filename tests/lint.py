@@ -60,7 +60,8 @@ WRITES = re.compile(r'\b(?:rename|path_rename|file_move|mkstemps?|freopen|creat)
                     r'\b(?:fopen|file_open|_wfopen|fdopen)\s*\([^;]*"[wa][^"\n]*"')
 
 # Files that are not text are data of the corpus or belong to these; any other was committed by mistake.
-BINARY_FOLDERS = ("corpus/", "tests/fuzz/found/", "tests/fuzz/seeds/", "victims/managed/", "dashboard/screenshot.png", "tests/golden/whole.json.xz")
+BINARY_FOLDERS = ("corpus/", "tests/fuzz/found/", "tests/fuzz/seeds/", "victims/managed/", "dashboard/screenshot.png",
+                  "tests/golden/pages.br", "tests/golden/whole.json.xz")
 TRACKED_BYTES_MAX = 2 << 20
 
 ANALYSER_NODES = 8_000

@@ -42,7 +42,8 @@ def outermost(text):
 def definitions(code):
     """Names of the functions and objects that a file defines for others; CODE is from code_of()."""
     found = set()
-    for chunk in re.split(r";|(?<=\{\})\s*\n", outermost(code)):
+    inline = re.sub(r"\b((?:struct|union|enum)(?:\s+\w+)?\s*\{\})\s*\n", r"\1 ", outermost(code))  # `static struct {} x[] =` is one piece
+    for chunk in re.split(r";|(?<=\{\})\s*\n", inline):
         chunk = re.sub(r"__attribute__\s*\(\(.*?\)\)|__declspec\s*\(.*?\)", " ", chunk, flags=re.S).strip()
         if not chunk or re.match(r"(static|typedef|extern)\b", chunk):
             continue

@@ -65,6 +65,18 @@ class Resolve(e2e.Case):
             "code": "malformed", "what": "line of a stack", "offset": "0xa", "hint": "expected module!0xOFFSET"}})
         self.assertEqual([s["label"] for s in got[1:]], ["a", "b"])
 
+    def test_compressed_files_are_named(self):
+        """A folder and a store that keep "app.pdb.gz": the first such file is named, once."""
+        key = "3249D99D0C4049318610F4E4FB0B69361"
+        for name, place in (("a folder", "{}"), ("a store", "crash.pdb/%s/{}" % key)):
+            for end, said in ((".gz", 1), (".zst", 1), (".xz", 1), (".bz2", 1), (".txt", 0)):
+                with self.subTest(name, end=end), tempfile.TemporaryDirectory() as folder:
+                    file = pathlib.Path(folder) / place.format(f"crash.pdb{end}")
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_bytes(b"packed")
+                    done = self.run_twinstack("resolve", "--symbols", folder, stdin=f"crash.exe!0x2755 {{{key}}}\n")
+                    self.assertEqual(done.stderr.count(f"{file}: compressed symbol files are not read: unpack them first"), said, done.stderr)
+
     def test_an_input_of_mostly_other_lines_is_an_error(self):
         """A log of another kind: each line is answered, and the end says how many were none, and which was the first."""
         for name, text, said in (("prose", "it broke\nbadly\n", "2 of 2"), ("one frame among prose", "it broke\nx!0x1\nbadly\n", "2 of 3"),
