@@ -234,7 +234,6 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
         return;
     const char *note = put_title(s, speed_writer(report), spread, columns_text(h, s->keep));
     print_table(s, h, spread);
-    const bool few = h->cases < MEASUREMENT_LEAST;
     const bool again = spread && !s->markdown; /* below the table of the top */
     struct sheet dry;
     sheet_count(&dry, s);
@@ -243,7 +242,7 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
         document_time_line(&dry, report,
                            most_lines > RATIO_LINES ? most_lines - RATIO_LINES : most_lines);
     const bool room = most_lines == 0 || s->lines + 2 + RATIO_LINES <= most_lines;
-    if (!again && !few && !steps && room) /* the steps say the same */
+    if (!again && !steps && room) /* the steps say the same */
         sheet_text(s, INK_PLAIN, 0, 0, h->dominates);
     if (spread)
         note = arena_printf(s->keep, "medians (cases)%s%s", note != NULL ? "; " : "",

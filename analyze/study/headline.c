@@ -239,14 +239,21 @@ static double median_of(const struct headline *h, enum row row, enum case_way wa
     return h->rows[row].cells[way].measured.value;
 }
 
+/* NaN also where tables say "too few". */
+static double enough_of(const struct headline *h, enum row row, enum case_way way)
+{
+    const struct measurement *m = &h->rows[row].cells[way].measured;
+    return measurement_is_few(m) ? (double)NAN : m->value;
+}
+
 static const char *dominating(const struct run_figures *figures, const struct headline *h,
                               struct arena *keep)
 {
     const char *by = speed_is_by_wine(figures) ? " (by Wine)" : "";
-    const double cold = median_of(h, ROW_COLD, WAY_DUMP);
-    const double write = median_of(h, ROW_WRITE, WAY_DUMP);
-    const double back = isnan(cold) ? median_of(h, ROW_WARM, WAY_DUMP) : cold;
-    const double offset = median_of(h, ROW_WALK, WAY_OFFSET) + median_of(h, ROW_WRITE, WAY_OFFSET);
+    const double cold = enough_of(h, ROW_COLD, WAY_DUMP);
+    const double write = enough_of(h, ROW_WRITE, WAY_DUMP);
+    const double back = isnan(cold) ? enough_of(h, ROW_WARM, WAY_DUMP) : cold;
+    const double offset = enough_of(h, ROW_WALK, WAY_OFFSET) + enough_of(h, ROW_WRITE, WAY_OFFSET);
     const double whole = write + back;
     if (isnan(whole))
         return NULL;
