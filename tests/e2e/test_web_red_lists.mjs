@@ -24,6 +24,22 @@ const TWO = `dump lacks a frame that ran, in victims.exe (${STEP}_SET_FPREG)`;
 const server = await serve('--db', seed('red.db', 3, 24, 480, 'red'));
 const chromium = await browser();
 
+test('the_queue_begins_with_the_problems', async () => {
+  const page = await openPage(chromium, `${server.base}/runs/4/mismatches`);
+  await settled(page);
+  const lines = page.locator('.queueproblems li');
+  same(
+    (await lines.allInnerTexts()).map((text) => text.replace(/\s+/g, ' ')),
+    [`360 cases: ${ONE}`, `120 cases: ${TWO}`],
+    'before the 480 cases',
+  );
+  await lines.nth(1).getByRole('link').click();
+  await page.waitForURL('**/runs/4/mismatches?problem=*');
+  await says(page, '.problemhead h1', `120 cases: ${TWO}`);
+  same(await lines.count(), 0, 'one problem is chosen');
+  await closePage(page);
+});
+
 test('differences_are_the_problems_and_their_rest_is_a_link', async () => {
   const page = await openPage(chromium, `${server.base}/signatures`);
   await settled(page);
