@@ -262,7 +262,7 @@ static void meet_on_server(struct search *s, const char *root, const struct choi
         bool repeated = false;
         for (uint32_t c = 0; c < n; c++)
             repeated = repeated || strcmp(choices[c].place.name, name) == 0;
-        const char *folder = repeated ? NULL : store_find_builds(root, name, s->scratch);
+        const char *folder = repeated ? NULL : store_find_builds(s->store, root, name, s->scratch);
         if (folder == NULL ||
             folder_list(folder, s->scratch, &keys, &key_count, &fault) != ERR_NONE)
             continue;

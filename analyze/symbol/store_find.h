@@ -57,7 +57,8 @@ void store_report_packed(struct symbol_store *store, const char *path);
 /* In ROOT, a folder with the layout of a symbol server, all in SCRATCH; NULL: nothing there.
  * The folder of all builds of NAME: ROOT/NAME, or ROOT/NA/NAME, as on large servers (those with a
  * file index2.txt). */
-char *store_find_builds(const char *root, const char *name, struct arena *scratch);
+char *store_find_builds(struct symbol_store *store, const char *root, const char *name,
+                        struct arena *scratch);
 /* ROOT/PLACE. The file AS may also be packed, with '_' as the last letter of its name, or be what
  * file.ptr leads to, if AS is the name of the folder. */
 char *store_find_on_server(struct symbol_store *store, const char *root, struct source_place place,

@@ -11,38 +11,84 @@ const char *const store_packings[] = {".gz", ".zst", ".xz", ".bz2", NULL};
 
 typedef bool is_kind_fn(const char *path);
 
-/* FOLDER/NAME, or the entry of FOLDER that differs from NAME only in case; NULL: none, or it is not
- * IS_KIND. */
-static char *find_entry(const char *folder, const char *name, is_kind_fn *is_kind,
+/* The names in a folder. */
+struct store_names {
+    const char *folder, **names;
+    size_t count;
+    struct store_names *next;
+};
+
+/* FOLDER/NAME, or the entry of FOLDER, whose NAMES these are, that differs from NAME only in case;
+ * NULL: none, or it is not IS_KIND. */
+static char *find_among(const struct store_names *in, const char *name, is_kind_fn *is_kind,
                         struct arena *scratch)
 {
-    struct fault fault = FAULT_INIT;
-    char *path = path_join(scratch, folder, name);
-    const char **names;
-    size_t count;
-
-    if (path == NULL || is_kind(path))
-        return path;
-    if (path_is_file(path) || folder_list(folder, scratch, &names, &count, &fault) != ERR_NONE)
-        return NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (!text_equal_nocase(names[i], name))
+    for (size_t i = 0; i < in->count; i++) {
+        if (!text_equal_nocase(in->names[i], name))
             continue;
-        path = path_join(scratch, folder, names[i]);
-        return path != NULL && is_kind(path) ? path : NULL;
+        const char *exact = path_join(scratch, in->folder, name);
+        char *path = path_join(scratch, in->folder, in->names[i]);
+        return exact != NULL && !path_is_file(exact) && path != NULL && is_kind(path) ? path : NULL;
     }
     return NULL;
 }
 
-char *store_find_builds(const char *root, const char *name, struct arena *scratch)
+static char *find_exact(const char *folder, const char *name, is_kind_fn *is_kind,
+                        struct arena *scratch)
+{
+    char *path = path_join(scratch, folder, name);
+    return path != NULL && is_kind(path) ? path : NULL;
+}
+
+/* FOLDER/NAME, else the entry that differs from NAME only in case; NULL: none that IS_KIND. */
+static char *find_entry(const char *folder, const char *name, is_kind_fn *is_kind,
+                        struct arena *scratch)
+{
+    struct fault fault = FAULT_INIT;
+    struct store_names in = {.folder = folder};
+    char *path = find_exact(folder, name, is_kind, scratch);
+    if (path != NULL || folder_list(folder, scratch, &in.names, &in.count, &fault) != ERR_NONE)
+        return path;
+    return find_among(&in, name, is_kind, scratch);
+}
+
+/* The names in ROOT, which each module that has no files would list twice; NULL: no memory. */
+static const struct store_names *names_in(struct symbol_store *store, const char *root)
+{
+    struct fault fault = FAULT_INIT;
+    struct store_names *in = store->names_in;
+    while (in != NULL && strcmp(in->folder, root) != 0)
+        in = in->next;
+    if (in != NULL || (in = ARENA_NEW(&store->arena, struct store_names)) == NULL)
+        return in;
+    in->folder = arena_string(&store->arena, root);
+    if (in->folder == NULL)
+        return NULL;
+    if (folder_list(root, &store->arena, &in->names, &in->count, &fault) != ERR_NONE)
+        in->count = 0;
+    in->next = store->names_in;
+    store->names_in = in;
+    return in;
+}
+
+static char *find_in_root(struct symbol_store *store, const char *root, const char *name,
+                          struct arena *scratch)
+{
+    char *path = find_exact(root, name, path_is_folder, scratch);
+    const struct store_names *in = path == NULL ? names_in(store, root) : NULL;
+    return in != NULL ? find_among(in, name, path_is_folder, scratch) : path;
+}
+
+char *store_find_builds(struct symbol_store *store, const char *root, const char *name,
+                        struct arena *scratch)
 {
     const char letters[3] = {name[0], name[0] != '\0' ? name[1] : '\0', '\0'};
     if (letters[1] == '\0')
         return NULL;
-    char *folder = find_entry(root, name, path_is_folder, scratch);
+    char *folder = find_in_root(store, root, name, scratch);
     if (folder != NULL)
         return folder;
-    folder = find_entry(root, letters, path_is_folder, scratch);
+    folder = find_in_root(store, root, letters, scratch);
     return folder != NULL ? find_entry(folder, name, path_is_folder, scratch) : NULL;
 }
 
@@ -98,7 +144,7 @@ static void look_for_packed(struct symbol_store *store, const char *folder, cons
 char *store_find_on_server(struct symbol_store *store, const char *root, struct source_place place,
                            struct arena *scratch)
 {
-    char *folder = store_find_builds(root, place.name, scratch);
+    char *folder = store_find_builds(store, root, place.name, scratch);
     char *build = folder != NULL ? find_entry(folder, place.key, path_is_folder, scratch) : NULL;
     char *file = build != NULL ? find_entry(build, place.as, path_is_file, scratch) : NULL;
     if (build == NULL || file != NULL)

@@ -55,6 +55,7 @@ struct store_file {
 };
 
 struct listing;
+struct store_names;
 struct store_managed; /* see store_managed.c */
 
 struct symbol_module {
@@ -95,7 +96,8 @@ struct symbol_store {
     bool system_waits;     /* the system's own folders are looked for when the first image is */
     uint32_t server_count; /* of these, the first: laid out as symbol servers are */
     struct store_nearer *nearer;
-    struct fetch *fetch; /* NULL: no chain is named */
+    struct store_names *names_in; /* of folders laid out as servers are; see store_folder.c */
+    struct fetch *fetch;          /* NULL: no chain is named */
     struct fetch_options fetch_options;
     bool pointer_message;    /* a file.ptr met in the search under way says why there is no file */
     struct fault path_fault; /* of the environment's symbol path */
