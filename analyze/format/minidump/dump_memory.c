@@ -133,17 +133,17 @@ static uint32_t first_after(const struct minidump_memory *rows, uint32_t at, uin
     return at;
 }
 
-/* Merges the first two runs of FROM, then the next two, into TO; returns the number of runs after
- * the merge. Usually many ranges of one run lie between two of the other. */
+/* Merges the first two runs of FROM, then the next two, into TO; ENDS is where each ends. Returns
+ * the number of runs after the merge. Usually many ranges of one run lie between two of the other.
+ */
 static uint32_t merge_runs(const struct minidump_memory *from, struct minidump_memory *to,
-                           uint32_t count)
+                           uint32_t *ends, uint32_t runs)
 {
-    uint32_t runs = 0;
-    for (uint32_t end = 0; end < count; runs++) {
-        const uint32_t middle = run_end(from, end, count);
-        uint32_t at[] = {end, middle};
-        end = run_end(from, middle, count);
+    uint32_t merged = 0, start = 0;
+    for (uint32_t run = 0; run < runs; run += 2) {
+        const uint32_t middle = ends[run], end = run + 1 < runs ? ends[run + 1] : middle;
         const uint32_t stop[] = {middle, end};
+        uint32_t at[] = {start, middle};
         for (int side = 0; at[0] < middle || at[1] < end; side = !side) {
             const uint32_t next = at[!side] == stop[!side]
                                       ? stop[side]
@@ -152,23 +152,28 @@ static uint32_t merge_runs(const struct minidump_memory *from, struct minidump_m
             to += next - at[side];
             at[side] = next;
         }
+        ends[merged++] = start = end;
     }
-    return runs;
+    return merged;
 }
 
 /* Writers list thousands of ranges in a few sorted runs (stacks, memory that registers point to,
  * one area after the other), so existing runs are merged. */
 static enum status sort_ranges(struct minidump *dump, struct arena *keep)
 {
-    uint32_t count = dump->memory_count;
-    if (run_end(dump->memory, 0, count) == count)
+    const uint32_t count = dump->memory_count;
+    uint32_t runs = 0, end = run_end(dump->memory, 0, count);
+    if (end == count)
         return ERR_NONE;
     struct minidump_memory *other = ARENA_ARRAY(keep, count, struct minidump_memory);
     struct minidump_memory *from = dump->memory;
-    if (other == NULL)
+    uint32_t *ends = ARENA_ARRAY(keep, count, uint32_t);
+    if (other == NULL || ends == NULL)
         return ERR_MEMORY;
-    for (uint32_t runs = count; runs > 1;) {
-        runs = merge_runs(from, other, count);
+    for (ends[runs++] = end; end < count; ends[runs++] = end)
+        end = run_end(dump->memory, end, count);
+    while (runs > 1) {
+        runs = merge_runs(from, other, ends, runs);
         struct minidump_memory *swap = from;
         from = other;
         other = swap;
