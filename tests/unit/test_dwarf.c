@@ -24,10 +24,14 @@ static const char source[] =
     "{\n"
     "    return middle(p) + 1;\n"
     "}\n"
+    "int both(volatile int *p)\n" /* inlined, and has code of its own */
+    "{\n"
+    "    return *p + 2;\n"
+    "}\n"
     "int main(void)\n"
     "{\n"
     "    int x;\n"
-    "    return outer(&x);\n"
+    "    return outer(&x) + both(&x);\n"
     "}\n";
 
 /* Builds the program with DWARF of that version and reads it; skips without the compiler. */
@@ -123,6 +127,9 @@ static void check_chain(int version)
         if (i == 2)
             CHECK_HEX(scope->start, start);
     }
+    CHECK_EQ(depth_at(opened.dwarf, find_function(&opened.pe, "both"), &place), 1);
+    if (place.scope != NULL)
+        CHECK(place.scope->is_linked_so);
     uint32_t lines[FRAMES], several = 0;
     for (uint32_t at = start; at < start + 16; at++) { /* the last of several rows counts */
         const uint32_t count = dwarf_lines(opened.dwarf, at, lines, FRAMES);

@@ -46,7 +46,7 @@ struct dwarf_scope {
  * lie far apart: then it is in LINKAGE. */
 struct dwarf_name {
     const char *linkage, *plain; /* NULL: none; may be too long */
-    bool chosen;
+    bool chosen, is_linked_so;   /* the latter of a function of C, as in a scope */
 };
 
 /* For dwarf_scope_name() alone. */

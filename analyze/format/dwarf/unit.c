@@ -70,7 +70,9 @@ const char *dwarf_choose_name(struct dwarf_name *name)
     const char *linkage = short_enough(name->linkage), *plain = short_enough(name->plain);
     const bool use_plain = linkage == NULL || (plain != NULL && is_decorated_name(linkage, plain));
 
-    *name = (struct dwarf_name){.linkage = use_plain ? plain : linkage, .chosen = true};
+    name->linkage = use_plain ? plain : linkage;
+    name->plain = NULL;
+    name->chosen = true;
     return name->linkage;
 }
 
@@ -92,6 +94,16 @@ static bool read_origin(struct dwarf_context *from, struct dwarf_context *contex
     return good;
 }
 
+/* True for the entry of a function of C that other files see. Where it is inlined somewhere, its
+ * abstract entry says so, and not that of its code. */
+static bool is_linked_so(const struct dwarf_context *context, const struct dwarf_entry *entry)
+{
+    if (!context->c || !entry_has(entry, AT_EXTERNAL))
+        return false;
+    const struct dwarf_value flag = entry->values[AT_EXTERNAL];
+    return flag.bytes == 0 || flag.at[0] != 0;
+}
+
 /* The linkage name and the name of ENTRY or of its origin: follows abstract origins and
  * specifications for a few steps, up to one with a linkage name. ENTRY is then lost. */
 static struct dwarf_name *entry_names(struct arena *keep, struct dwarf_context *context,
@@ -102,6 +114,7 @@ static struct dwarf_name *entry_names(struct arena *keep, struct dwarf_context *
     for (int step = 0; out != NULL && step < DWARF_NAME_STEPS; step++) {
         struct dwarf_context *to;
         uint64_t offset;
+        out->is_linked_so = out->is_linked_so || is_linked_so(context, entry);
         out->linkage = dwarf_text(context, entry, AT_LINKAGE_NAME);
         const bool damaged = context->damaged, linked = out->linkage != NULL;
         const char *plain = dwarf_text(context, entry, AT_NAME);
@@ -151,14 +164,6 @@ static void add_range(void *context, uint64_t low_va, uint64_t high_va)
     reader->first = false;
 }
 
-static bool is_external(const struct dwarf_entry *entry)
-{
-    if (!entry_has(entry, AT_EXTERNAL))
-        return false;
-    const struct dwarf_value flag = entry->values[AT_EXTERNAL];
-    return flag.bytes == 0 || flag.at[0] != 0;
-}
-
 /* Adds ENTRY as a scope if it is an inlined call or a function that has code. Returns the number +
  * 1 of the scope that contains its child entries. ENTRY is then lost. */
 static uint32_t take_entry(struct reader *reader, struct dwarf_entry *entry, uint32_t around)
@@ -173,8 +178,7 @@ static uint32_t take_entry(struct reader *reader, struct dwarf_entry *entry, uin
         return around;
     struct dwarf_scope *scope = &reader->scopes[reader->scope_count];
     *scope = (struct dwarf_scope){.number = is_function ? 0 : around,
-                                  .ada = context->ada || reader->unit->skeleton->ada,
-                                  .is_linked_so = context->c && is_external(entry)};
+                                  .ada = context->ada || reader->unit->skeleton->ada};
     const uint32_t before = reader->range_count;
     reader->first = true;
     (void)dwarf_ranges(context, entry, add_range, reader);
@@ -185,6 +189,7 @@ static uint32_t take_entry(struct reader *reader, struct dwarf_entry *entry, uin
     if (dwarf_number(context, entry, AT_CALL_LINE, &number) && number < UINT32_MAX)
         scope->call_line = (uint32_t)number;
     scope->names = scope_names(reader, context, entry);
+    scope->is_linked_so = is_function && scope->names != NULL && scope->names->is_linked_so;
     return ++reader->scope_count;
 }
 
