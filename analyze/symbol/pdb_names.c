@@ -136,25 +136,25 @@ static bool is_convention(const char *word, size_t bytes)
  * "f<void (__cdecl*)(int)>". The full form leaves conventions out, there as in parameters. */
 static const char *without_conventions(struct pdb_names *names, const char *text)
 {
-    if (names->spelling != NAMES_FULL || text == NULL || strstr(text, "__") == NULL)
-        return text;
-    char *out = arena_alloc(&names->keep, strlen(text) + 1), *to = out;
+    const char *at = names->spelling == NAMES_FULL && text != NULL ? strstr(text, "__") : NULL;
+    char *out = at != NULL ? arena_alloc(&names->keep, strlen(text) + 1) : NULL, *to = out;
     if (out == NULL)
         return text;
-    while (*text != '\0') {
+    for (const char *start = text; at != NULL; at = strstr(at, "__")) {
+        const bool is_first = at == start || !in_word((unsigned char)at[-1]);
         size_t bytes = 0; /* of a word: such as "__cdecl", but not "my__cdecl" */
-        while (in_word((unsigned char)text[bytes]))
+        while (in_word((unsigned char)at[bytes]))
             bytes++;
-        if (is_convention(text, bytes)) {
-            text += bytes + (text[bytes] == ' ');
-            continue;
+        const char *after = at + bytes;
+        if (is_first && is_convention(at, bytes)) {
+            memcpy(to, text, (size_t)(at - text));
+            to += at - text;
+            after += *after == ' ';
+            text = after;
         }
-        bytes += bytes == 0;
-        memcpy(to, text, bytes);
-        to += bytes;
-        text += bytes;
+        at = after;
     }
-    *to = '\0';
+    memcpy(to, text, strlen(text) + 1);
     return out;
 }
 

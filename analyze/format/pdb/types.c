@@ -10,8 +10,8 @@
 enum {
     TYPES_HEADER_BYTES = 56,
     TYPES_VERSION_VC7 = 19990903, /* the first with this header */
-    NOTED_STEP = 8,
-    NOTED_BACK = 32, /* a row of the sparse table is seldom nearer than so many notes */
+    NOTED_STEP = 4,
+    NOTED_BACK = 64, /* a row of the sparse table is seldom nearer than so many notes */
 };
 
 bool pdb_types_open(const struct pdb *pdb, uint32_t stream, struct pdb_types *out)
