@@ -57,7 +57,7 @@ const char *pattern_find_last(struct pattern_text r, const char *word)
 {
     const size_t bytes = strlen(word);
     for (size_t n = pattern_length(r) >= bytes ? pattern_length(r) - bytes + 1 : 0; n-- > 0;)
-        if (memcmp(r.at + n, word, bytes) == 0)
+        if (r.at[n] == *word && memcmp(r.at + n, word, bytes) == 0)
             return r.at + n;
     return NULL;
 }
@@ -368,12 +368,20 @@ uint64_t pattern_marks(struct pattern_text line)
     return marks;
 }
 
+/* The '}' after P. */
+static const char *optional_end(const char *p)
+{
+    while (*p != '}')
+        p++;
+    return p;
+}
+
 uint64_t pattern_needs(const char *pattern)
 {
     uint64_t needs = 0;
     for (const char *p = pattern; *p != '\0'; p++) {
         if (*p == '{')
-            p = strchr(p, '}');
+            p = optional_end(p);
         else if (*p == '%')
             p++;
         else
@@ -387,7 +395,7 @@ static bool may_have(const char *pattern, uint64_t marks)
 {
     for (const char *p = pattern; *p != '\0'; p++) {
         if (*p == '{')
-            p = strchr(p, '}');
+            p = optional_end(p);
         else if (*p == '%')
             p++;
         else if ((mark_of(*p) & ~marks) != 0)
