@@ -87,9 +87,9 @@ enum status collect_list(const struct collect_options *options, struct arena *ke
 /* Why scenarios of x86 are unsupported on a host that has no 32-bit Wine. */
 #define COLLECT_NO_WINE32 "no wine32"
 
-/* The PDBs that images in the victims' folder name and that are not beside them or are of another
- * build, as "a.pdb is missing, b.pdb is of another build"; NULL: none. Without them functions have
- * no names, and cases fail. */
+/* The PDBs that images in the victims' folder name and that are not beside them, are of another
+ * build or cannot be opened, as "a.pdb is missing, b.pdb is of another build, c.pdb is damaged";
+ * NULL: none. Without them functions have no names, and cases fail. */
 const char *collect_lacking_pdbs(const char *victims_folder, struct arena *keep);
 
 /* The plugins of the builds in the victims' folder that toolchain.json names and that are not

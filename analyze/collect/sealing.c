@@ -128,27 +128,27 @@ static bool read_identity(const char *path, struct arena *keep, struct identity 
     return sound;
 }
 
-/* Why the PDB at PATH is not the one that an image names, with identity WANTED; NULL: it is, or it
- * is no PDB, which those that read it report. */
+/* Why the PDB at PATH is not the one that an image names, with identity WANTED; NULL: it is. */
 static const char *pdb_lack(const char *path, const char *wanted)
 {
-    struct fault ignored = FAULT_INIT;
+    struct fault fault = FAULT_INIT;
     struct file_map map;
     struct pdb pdb;
     struct ppdb ppdb;
     char id[DEBUG_ID_BYTES];
 
-    if (file_map(path, &map, &ignored) != ERR_NONE)
+    if (file_map(path, &map, &fault) != ERR_NONE)
         return "is missing";
-    snprintf(id, sizeof id, "%s", wanted);
     if (ppdb_recognize(map.data, map.bytes)) {
-        if (ppdb_open(map.data, map.bytes, &ppdb, &ignored) == ERR_NONE)
+        if (ppdb_open(map.data, map.bytes, &ppdb, &fault) == ERR_NONE)
             ppdb_debug_id(&ppdb, id);
-    } else if (pdb_open_headers(map.data, map.bytes, &pdb, &ignored) == ERR_NONE) {
+    } else if (pdb_open_headers(map.data, map.bytes, &pdb, &fault) == ERR_NONE) {
         pdb_debug_id(&pdb, id);
         pdb_close(&pdb);
     }
     file_unmap(&map);
+    if (fault.code != ERR_NONE)
+        return "is damaged";
     return strcmp(id, wanted) == 0 ? NULL : "is of another build";
 }
 

@@ -503,3 +503,50 @@ TEST(a_pdb_that_is_missing_or_of_another_build_is_named)
         arena_free(&keep);
     }
 }
+
+TEST(a_pdb_that_cannot_be_opened_is_named)
+{
+    static const struct {
+        const char *name, *image[2], *pdb[2]; /* what is copied, and to where in the folder */
+        double part;                          /* of the PDB that is there */
+        const char *want;
+    } rows[] = {
+        {"whole", {REPORTER "app.exe", "app.exe"}, {REPORTER "app.pdb", "app.pdb"}, 1, NULL},
+        {"half",
+         {REPORTER "app.exe", "app.exe"},
+         {REPORTER "app.pdb", "app.pdb"},
+         0.5,
+         "app.pdb is damaged"},
+        {"empty",
+         {REPORTER "app.exe", "app.exe"},
+         {REPORTER "app.pdb", "app.pdb"},
+         0,
+         "app.pdb is damaged"},
+        {"another file of that name",
+         {REPORTER "app.exe", "app.exe"},
+         {REPORTER "app.exe", "app.pdb"},
+         1,
+         "app.pdb is damaged"},
+        {"half of a portable one",
+         {MANAGED "shapes.dll", "s.dll"},
+         {MANAGED "shapes.pdb", "shapes.pdb"},
+         0.5,
+         "shapes.pdb is damaged"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct fault fault = FAULT_INIT;
+        size_t bytes;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        const char *folder = arena_printf(&keep, "%s/damaged-%zu", test_scratch(), i);
+        REQUIRE(folder_make(folder, &fault) == ERR_NONE);
+        const uint8_t *image = test_read(test_source(rows[i].image[0]), &bytes);
+        test_write(path_join(&keep, folder, rows[i].image[1]), image, bytes);
+        const uint8_t *pdb = test_read(test_source(rows[i].pdb[0]), &bytes);
+        test_write(path_join(&keep, folder, rows[i].pdb[1]), pdb,
+                   (size_t)((double)bytes * rows[i].part));
+        CHECK_STR(collect_lacking_pdbs(folder, &keep), rows[i].want);
+        arena_free(&keep);
+    }
+}
