@@ -126,20 +126,54 @@ TEST(what_calls_a_function_object_is_in_no_signature)
     arena_free(&keep);
 }
 
+/* Signatures of stacks whose frames have no name: the first place that is neither of the system nor
+ * of the capture; if all are, the first. */
 TEST(a_stack_without_a_kept_name_has_its_first_place)
 {
-    struct frame frames[] = {{.module_name = "a.dll", .offset = 0x1234}, {.module_name = "b.dll"}};
+#define AT(module, rva, of) {.module_name = (module), .offset = (rva), .frame_class = (of)}
+    static const struct {
+        const char *name;
+        struct frame frames[3];
+        uint32_t count;
+        const char *want;
+    } places[] = {
+        {"the first",
+         {AT("a.dll", 0x1234, CLASS_NONE), AT("b.dll", 1, CLASS_NONE)},
+         2,
+         "a.dll!0x1234"},
+        {"no frame", {AT("a.dll", 0x1234, CLASS_NONE)}, 0, "(no frames)"},
+        {"in no module", {AT(NULL, 0x1234, CLASS_NONE)}, 1, "?!0x1234"},
+        {"after the system",
+         {AT("ntdll.dll", 1, CLASS_SYSTEM), AT("a.exe", 0x20, CLASS_OWN)},
+         2,
+         "a.exe!0x20"},
+        {"after the capture and the system",
+         {AT("c.dll", 1, CLASS_CAPTURE), AT("ntdll.dll", 2, CLASS_SYSTEM),
+          AT("a.exe", 0x20, CLASS_OWN)},
+         3,
+         "a.exe!0x20"},
+        {"before the system",
+         {AT("a.exe", 0x20, CLASS_OWN), AT("ntdll.dll", 1, CLASS_SYSTEM)},
+         2,
+         "a.exe!0x20"},
+        {"all of the system",
+         {AT("ntdll.dll", 7, CLASS_SYSTEM), AT("k.dll", 8, CLASS_SYSTEM)},
+         2,
+         "ntdll.dll!0x7"},
+    };
+#undef AT
     struct signature_rules *rules;
     struct fault fault = FAULT_INIT;
     struct arena keep;
     arena_init(&keep, 0);
     REQUIRE(signature_read_rules("", 0, &keep, &rules, &fault) == ERR_NONE);
-    CHECK_STR(signature_of(rules, &(struct stack){.frames = frames, .frame_count = 2}, &keep),
-              "a.dll!0x1234");
-    CHECK_STR(signature_of(rules, &(struct stack){.frames = frames}, &keep), "(no frames)");
-    frames[0].module_name = NULL;
-    CHECK_STR(signature_of(rules, &(struct stack){.frames = frames, .frame_count = 1}, &keep),
-              "?!0x1234");
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        struct frame frames[3];
+        test_row(places[i].name);
+        memcpy(frames, places[i].frames, sizeof frames);
+        const struct stack stack = {.frames = frames, .frame_count = places[i].count};
+        CHECK_STR(signature_of(rules, &stack, &keep), places[i].want);
+    }
     arena_free(&keep);
 }
 
