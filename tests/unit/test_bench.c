@@ -300,8 +300,7 @@ TEST(a_bench_is_noisy_by_the_larger_of_its_noises)
     }
 }
 
-/* Which lane is measured when, and what counts: the times are the machine's, but each lane's way,
- * the order of the samples and the rounds that they are of are not. */
+/* The times are the machine's, but each lane's way and the samples' order and rounds are not. */
 TEST(the_lanes_of_a_bench_take_turns_and_the_warm_up_does_not_count)
 {
     static const enum bench_lane lanes[] = {LANE_DUMP, LANE_OFFSET, LANE_CONTROL};
@@ -321,7 +320,7 @@ TEST(the_lanes_of_a_bench_take_turns_and_the_warm_up_does_not_count)
                                               .rounds = ROUNDS,
                                               .warmup = rows[i].warmup,
                                               .turn = rows[i].turn};
-        uint32_t begun = 0, unwound[BENCH_LANES] = {0};
+        uint32_t begun = 0, samples[BENCH_LANES][BENCH_STAGES] = {{0}};
         uint64_t least[BENCH_LANES] = {0};
         struct fault fault = FAULT_INIT;
         struct bench got;
@@ -331,9 +330,8 @@ TEST(the_lanes_of_a_bench_take_turns_and_the_warm_up_does_not_count)
         REQUIRE(bench_measure(&request, &keep, &got, &fault) == ERR_NONE);
         for (uint32_t k = 0; k < got.sample_count; k++) {
             const struct bench_sample *s = &got.samples[k];
-            CHECK(!s->cold);
-            CHECK(s->round >= rows[i].warmup && s->round < ROUNDS + rows[i].warmup);
-            unwound[s->lane] += s->stage == STAGE_UNWIND;
+            CHECK(!s->cold && s->round >= rows[i].warmup && s->round < ROUNDS + rows[i].warmup);
+            samples[s->lane][s->stage]++;
             if (s->stage == STAGE_TOTAL && (least[s->lane] == 0 || s->ns < least[s->lane]))
                 least[s->lane] = s->ns;
             if (k > 0 && s->round == got.samples[k - 1].round)
@@ -342,8 +340,10 @@ TEST(the_lanes_of_a_bench_take_turns_and_the_warm_up_does_not_count)
             CHECK_EQ(s->lane, lanes[(s->round + rows[i].turn) % COUNT_OF(lanes)]);
         }
         CHECK_EQ(begun, ROUNDS);
-        CHECK_EQ(unwound[LANE_DUMP], ROUNDS); /* a record has its stack already */
-        CHECK_EQ(unwound[LANE_OFFSET] + unwound[LANE_CONTROL], 0);
+        for (uint32_t lane = 0; lane < BENCH_LANES; lane++)
+            for (uint32_t stage = 0; stage < BENCH_STAGES; stage++) /* a record has its stack */
+                CHECK_EQ(samples[lane][stage],
+                         stage == STAGE_UNWIND && lane != LANE_DUMP ? 0 : ROUNDS);
         REQUIRE(got.cost_count == 1);
         CHECK_STR(got.costs[0].scenario, "null_write");
         CHECK_EQ(got.costs[0].ns[LANE_DUMP], least[LANE_DUMP]);
