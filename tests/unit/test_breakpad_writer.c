@@ -149,3 +149,28 @@ TEST(many_files_keep_their_numbers)
     }
     breakpad_close(&file);
 }
+
+/* "address size line file" of Breakpad's format: code of which nothing is known is in no line. */
+TEST(code_without_frames_has_no_line)
+{
+    const struct breakpad_head head = {.os = "Linux", .arch = "x86", .id = "00", .name = "m"};
+    const struct symbol_frame frame = {.function = "main", .file = "a.c", .line = 7};
+    struct breakpad_writer *w = breakpad_writer_new();
+    char path[600];
+    size_t bytes;
+
+    REQUIRE(w != NULL);
+    breakpad_function_begin(w);
+    breakpad_segment(w, &frame, 1, 0x10);
+    breakpad_segment(w, &frame, 0, 0x14);
+    breakpad_segment(w, &frame, 1, 0x18);
+    breakpad_function_end(w, 0x10, 0x10, "main");
+    (void)snprintf(path, sizeof path, "%s/gap.sym", test_scratch());
+    FILE *out = fopen(path, "wb");
+    REQUIRE(out != NULL);
+    breakpad_writer_print(w, &head, out);
+    REQUIRE(fclose(out) == 0);
+    breakpad_writer_close(w);
+    const char *text = strstr((const char *)test_read(path, &bytes), "FUNC ");
+    CHECK_STR(text, "FUNC 10 10 0 main\n10 4 7 0\n18 8 7 0\n");
+}
