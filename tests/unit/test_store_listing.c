@@ -236,3 +236,29 @@ TEST(a_damaged_listing_is_ignored_and_written_again)
     test_flips((const uint8_t *)good, bytes, list_damaged, path);
     arena_free(&keep);
 }
+
+/* By the PDB that the image states, or by the module's name with .pdb in place of its extension or
+ * after it. */
+TEST(a_pdb_is_of_a_module_by_its_name)
+{
+    static const struct {
+        const char *name, *pdb, *module, *stated;
+        bool fits;
+    } rows[] = {
+        {"its extension replaced", "x/app.pdb", "app.exe", NULL, true},
+        {"appended", "x/app.exe.pdb", "app.exe", NULL, true},
+        {"in other letters", "x/APP.pdb", "app.exe", NULL, true},
+        {"stated", "x/other.pdb", "app.exe", "C:\\build\\Other.pdb", true},
+        {"another", "x/other.pdb", "app.exe", NULL, false},
+        {"one letter", "x/a.pdb", "a.exe", NULL, true},
+        {"one letter, another", "x/b.pdb", "a.exe", NULL, false},
+        {"a beginning of the name", "x/ap.pdb", "app.exe", NULL, false},
+        {"no name", "x/.pdb", "app.exe", NULL, false},
+        {"neither has a name", "x/.pdb", ".exe", NULL, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct module module = {.name = rows[i].module, .pdb_name = rows[i].stated};
+        test_row(rows[i].name);
+        CHECK_EQ(store_pdb_name_fits(rows[i].pdb, &module), rows[i].fits);
+    }
+}
