@@ -42,7 +42,6 @@ struct sender {
 
 struct gather {
     struct queue *queue;
-    uint64_t old_until_ns; /* ids that a collector of an older version took may be there so long */
     struct mutex *lock;
     struct sender *senders;
 };
@@ -53,8 +52,6 @@ struct gather *gather_new(struct queue *queue)
     if (g == NULL)
         return NULL;
     g->queue = queue;
-    if (queue->has_old_ids(queue))
-        g->old_until_ns = clock_ns() + (uint64_t)QUEUE_NOTES_S * 1000000000U;
     g->lock = mutex_new();
     if (g->lock != NULL)
         return g;
@@ -256,28 +253,6 @@ static void follow(struct sender *s, struct waiting *w)
         signal_wait(s->changed, s->lock);
 }
 
-/* Whether a collector of an older version has taken REPORT: its message may be in the queue, under
- * the id of the report. A failure is in the fault. */
-static bool is_old(struct gather *g, const struct report *report, struct fault *fault)
-{
-    struct queue_item note = {NULL, 0};
-    char digest[65];
-    struct arena work;
-    if (clock_ns() >= g->old_until_ns)
-        return false;
-    text_sha256(report->stacks, report->bytes, digest);
-    arena_init(&work, 0);
-    const bool is_there = g->queue->transport->item_get(g->queue, QUEUE_NOTES, report->id, &work,
-                                                        &note, fault) == ERR_NONE;
-    if (fault->code == ERR_ABSENT)
-        fault_clear(fault);
-    else if (is_there && strcmp(note.data, digest) != 0)
-        (void)fault_set_hint(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "report",
-                             "another one has this id; send it with an id of its own");
-    arena_free(&work);
-    return is_there;
-}
-
 /* A large report goes by itself; its id is remembered first, and its messages have ids made of it,
  * so a repetition of it stores what is missing. */
 static void store_large(struct gather *g, struct sender *s, struct waiting *w)
@@ -303,7 +278,7 @@ enum status gather_put(struct gather *gather, const struct report *report, struc
     if (s == NULL)
         return fault_no_memory(fault, "report");
     w.id = ledger_id_of(report->id, report->stacks, report->bytes);
-    const bool is_alone = is_old(gather, report, &w.fault) || report->bytes > REPORT_SMALL_BYTES;
+    const bool is_alone = report->bytes > REPORT_SMALL_BYTES;
     mutex_lock(s->lock);
     const bool may_wait = is_busy(s);
     while (!w.is_over && read_ledger(gather, s, &w.fault) == ERR_NONE) {

@@ -82,13 +82,10 @@ enum status queue_claim(struct queue *queue, const char *id, const char *digest,
 {
     struct queue_item have = {NULL, 0};
     struct arena work;
-    char text[80];
-    /* without the mark it would look like an older version's note of a report: has_old_ids() */
-    const int bytes = snprintf(text, sizeof text, "=%.70s", digest);
     arena_init(&work, 0);
-    if (queue->transport->item_add(queue, QUEUE_NOTES, id, text, (size_t)bytes, &work, &have,
+    if (queue->transport->item_add(queue, QUEUE_NOTES, id, digest, strlen(digest), &work, &have,
                                    fault) == ERR_NONE &&
-        strcmp(have.data + (have.data[0] == '='), digest) != 0)
+        strcmp(have.data, digest) != 0)
         (void)fault_set_hint(fault, ERR_MISMATCH, FAULT_NO_OFFSET, "report",
                              "another one has this id; send it with an id of its own");
     arena_free(&work);

@@ -119,9 +119,6 @@ struct queue {
      * ERR_MEMORY. */
     enum status (*visit)(struct queue *queue, enum queue_channel channel, queue_visit_fn *visit,
                          void *context, struct fault *fault);
-    /* Whether a collector of a version before ledger.h took reports within QUEUE_NOTES_S: each has
-     * an item of QUEUE_NOTES with its id as name, and the SHA-256 of its body. True if unknown. */
-    bool (*has_old_ids)(struct queue *queue);
 };
 
 /* Fails: ERR_UNSUPPORTED built without libnats; ERR_LIMIT no room for the queue; ERR_IO;

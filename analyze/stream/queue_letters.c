@@ -52,13 +52,11 @@ enum status queue_letter_read(const struct queue_message *message, struct queue_
     if (start == 0 ||
         !read_line(message->data, start, "reason: ", out->reason, sizeof out->reason) ||
         !read_line(message->data, start, "channel: ", channel, sizeof channel) ||
+        !read_line(message->data, start, "id: ", out->id, sizeof out->id) ||
         !read_line(message->data, start, "delivered: ", delivered, sizeof delivered) ||
         !find_channel(channel, &out->channel) ||
         !text_parse_uint(delivered, strlen(delivered), &out->delivered))
         return fault_set(fault, ERR_MALFORMED, 0, "dead letter");
-    /* the version before wrote no id: its letters had the id of the message */
-    if (!read_line(message->data, start, "id: ", out->id, sizeof out->id))
-        (void)snprintf(out->id, sizeof out->id, "%s", message->id);
     out->data = message->data + start;
     out->bytes = message->bytes - start;
     return queue_id_is_valid(out->id) ? ERR_NONE

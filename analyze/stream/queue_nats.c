@@ -332,8 +332,7 @@ enum status queue_open_nats(const char *url, struct queue **out, struct fault *f
     *out = NULL;
     if (q == NULL)
         return fault_no_memory(fault, "queue");
-    q->queue = (struct queue){&functions,  NULL,       nats_close,      nats_pending,
-                              nats_oldest, nats_visit, nats_has_old_ids};
+    q->queue = (struct queue){&functions, NULL, nats_close, nats_pending, nats_oldest, nats_visit};
     if (load(&q->lib, fault) != ERR_NONE) {
         free(q);
         return fault->code;

@@ -145,8 +145,6 @@ extern const char *const nats_shelf_streams[QUEUE_SHELVES];
 /* The subjects of all items of a shelf, for its stream. */
 extern const char *const nats_shelf_subjects[QUEUE_SHELVES];
 
-/* See struct queue. */
-bool nats_has_old_ids(struct queue *queue);
 /* See struct transport. */
 enum status nats_item_add(struct queue *queue, enum queue_shelf shelf, const char *name,
                           const void *data, size_t bytes, struct arena *keep,

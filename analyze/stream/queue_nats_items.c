@@ -110,33 +110,3 @@ enum status nats_item_set(struct queue *queue, enum queue_shelf shelf, const cha
         q->lib.js_PurgeStream(q->js, nats_shelf_streams[shelf], &options, &error);
     return status == NATS_OK ? ERR_NONE : nats_queue_failed(fault, status, "item of a queue");
 }
-
-static bool is_digest(const char *text, int bytes)
-{
-    int digits = 0;
-    while (digits < bytes && strchr("0123456789abcdef", text[digits]) != NULL)
-        digits++;
-    return digits == 64 && bytes == digits;
-}
-
-/* Notes of an older version are before all pages, so the first items are enough. */
-bool nats_has_old_ids(struct queue *queue)
-{
-    enum { LOOK_AT = 64 };
-    struct nats_queue *q = (struct nats_queue *)queue;
-    const char *stream = nats_shelf_streams[QUEUE_NOTES];
-    jsStreamInfo *info = NULL;
-    bool has_one = false;
-    if (q->lib.js_GetStreamInfo(&info, q->js, stream, NULL, NULL) != NATS_OK)
-        return true;
-    const uint64_t first = info->State.FirstSeq, last = info->State.LastSeq;
-    q->lib.jsStreamInfo_Destroy(info);
-    for (uint64_t i = first; i <= last && i < first + LOOK_AT && !has_one; i++) {
-        natsMsg *item = NULL;
-        if (i == 0 || q->lib.js_GetMsg(&item, q->js, stream, i, NULL, NULL) != NATS_OK)
-            continue;
-        has_one = is_digest(q->lib.natsMsg_GetData(item), q->lib.natsMsg_GetDataLength(item));
-        q->lib.natsMsg_Destroy(item);
-    }
-    return has_one;
-}

@@ -305,30 +305,22 @@ static enum status spool_item_get(struct queue *queue, enum queue_shelf shelf, c
 
 /* ---- opening ---------------------------------------------------------------------------- */
 
-/* What a version before this one was writing when it died: ID.TIME.tmp. */
-static bool is_old_temporary(const char *name)
-{
-    static const char end[] = ".tmp";
-    size_t digits = 0, bytes = strlen(name);
-    if (bytes < sizeof end || strcmp(name + bytes - (sizeof end - 1), end) != 0)
-        return false;
-    for (bytes -= sizeof end - 1; bytes > 0 && strchr("0123456789abcdef", name[bytes - 1]); bytes--)
-        digits++;
-    return digits >= 8 && bytes > 0 && name[bytes - 1] == '.';
-}
-
-/* That version wrote ids as they are: their files in FOLDER get the names of today. True: the file
- * is to be removed. */
-static bool rename_old(const char *name, const char *path, const void *folder)
+/* A message whose file has no name of today would never be taken. Other files are left alone. */
+static bool has_old_name(const char *folder)
 {
     struct fault ignored = FAULT_INIT;
-    char id[QUEUE_ID_BYTES], to[DURABLE_PATH_BYTES];
-    if (durable_is_temporary(name) || queue_file_id(name, id) || !queue_id_is_valid(name) ||
-        !path_in(folder, name, to))
-        return false;
-    if (!is_old_temporary(name))
-        (void)path_rename(path, to, &ignored);
-    return is_old_temporary(name);
+    struct arena work;
+    const char **names = NULL;
+    size_t count = 0;
+    bool has = false;
+    arena_init(&work, 0);
+    (void)folder_list(folder, &work, &names, &count, &ignored);
+    for (size_t i = 0; i < count && !has; i++) {
+        char id[QUEUE_ID_BYTES];
+        has = queue_id_is_valid(names[i]) && !queue_file_id(names[i], id);
+    }
+    arena_free(&work);
+    return has;
 }
 
 /* Makes a folder of the queue, or tidies up what an earlier process left in it. NULL: see FAULT. */
@@ -381,24 +373,6 @@ static enum status spool_visit(struct queue *queue, enum queue_channel channel,
     return fault->code;
 }
 
-static bool spool_has_old_ids(struct queue *queue)
-{
-    struct spool *s = (struct spool *)queue;
-    struct fault fault = FAULT_INIT;
-    struct arena work;
-    const char **names = NULL;
-    size_t count = 0;
-    bool has_one = false;
-    arena_init(&work, 0);
-    (void)folder_list(s->shelves[QUEUE_NOTES], &work, &names, &count, &fault);
-    for (size_t i = 0; fault.code == ERR_NONE && i < count && !has_one; i++) {
-        char id[QUEUE_ID_BYTES];
-        has_one = queue_file_id(names[i], id) && id[0] != '-';
-    }
-    arena_free(&work);
-    return has_one || fault.code != ERR_NONE;
-}
-
 static void spool_close(struct queue *queue)
 {
     struct spool *s = (struct spool *)queue;
@@ -419,8 +393,8 @@ enum status queue_open_spool(const char *folder, struct queue **out, struct faul
     struct spool *s = calloc(1, sizeof *s);
     if (s == NULL)
         return fault_no_memory(fault, "queue");
-    s->queue = (struct queue){&functions,   NULL,        spool_close,      spool_pending,
-                              spool_oldest, spool_visit, spool_has_old_ids};
+    s->queue =
+        (struct queue){&functions, NULL, spool_close, spool_pending, spool_oldest, spool_visit};
     arena_init(&s->arena, 0);
     for (int c = 0; c < QUEUE_CHANNELS; c++)
         for (int part = 0; part < PARTS; part++) {
@@ -428,8 +402,9 @@ enum status queue_open_spool(const char *folder, struct queue **out, struct faul
             (void)snprintf(name, sizeof name, "%s/%s", queue_channel_name((enum queue_channel)c),
                            parts[part]);
             s->folders[c][part] = open_folder(s, folder, name, fault);
-            if (fault->code == ERR_NONE)
-                durable_remove(s->folders[c][part], rename_old, s->folders[c][part]);
+            if (fault->code == ERR_NONE && has_old_name(s->folders[c][part]))
+                (void)fault_set_hint(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "queue",
+                                     "an unreleased version wrote its messages: name a new folder");
         }
     for (int i = 0; i < QUEUE_SHELVES; i++)
         s->shelves[i] = open_folder(s, folder, shelves[i], fault);

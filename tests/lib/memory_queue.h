@@ -213,23 +213,12 @@ static inline enum status item_add(struct queue *queue, enum queue_shelf shelf, 
     return item_set(queue, shelf, name, data, bytes, fault);
 }
 
-static inline bool has_old_ids(struct queue *queue)
-{
-    const struct memory_queue *q = (const struct memory_queue *)queue;
-    for (uint32_t i = 0; i < q->item_count; i++)
-        if (q->items[i].data != NULL && q->items[i].id[0] == '0' + (char)QUEUE_NOTES &&
-            q->items[i].id[1] != '-')
-            return true;
-    return false;
-}
-
 static inline void open_memory(struct memory_queue *q)
 {
     static const struct transport functions = {put,      take,     settle,  renew,
                                                item_add, item_set, item_get};
     memset(q, 0, sizeof *q);
     q->queue.transport = &functions;
-    q->queue.has_old_ids = has_old_ids;
     current = q;
 }
 

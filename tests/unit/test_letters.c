@@ -10,8 +10,7 @@
     "a234567890b234567890c234567890d234567890e234567890f234567890g234567890h234567890i23456789012" \
     "34x"
 
-/* Two versions wrote letters: the older one had no line "id: ", and the letter's id was that of the
- * message. What a line is, and how much fits, is in queue.h. */
+/* What a line is, and how much fits, is in queue.h. */
 TEST(a_letter_is_read_or_damaged)
 {
     static const struct {
@@ -25,21 +24,20 @@ TEST(a_letter_is_read_or_damaged)
         {"a report", HEAD "body\n\nmore", ERR_NONE, "no such module", "alice-1", QUEUE_REPORTS, 5,
          "body\n\nmore"},
         {"without a body", HEAD, ERR_NONE, "no such module", "alice-1", QUEUE_REPORTS, 5, ""},
-        {"of the older version", "reason: r\nchannel: partials\ndelivered: 0\n\nx", ERR_NONE, "r",
-         "letter-1", QUEUE_PARTIALS, 0, "x"},
+        {"no id", "reason: r\nchannel: partials\ndelivered: 0\n\nx", .want = ERR_MALFORMED},
         {"in another order", "delivered: 4294967296\nid: b\nchannel: shadow\nreason: \n\nx",
          ERR_NONE, "", "b", QUEUE_SHADOW, 4294967296, "x"},
-        {"the first of two lines", "reason: r\nreason: s\nchannel: shadow\ndelivered: 1\n\nx",
-         ERR_NONE, "r", "letter-1", QUEUE_SHADOW, 1, "x"},
+        {"the first of two lines",
+         "reason: r\nreason: s\nchannel: shadow\nid: a\ndelivered: 1\n\nx", ERR_NONE, "r", "a",
+         QUEUE_SHADOW, 1, "x"},
         {"the longest id", "reason: r\nchannel: reports\nid: " ID_95 "\ndelivered: 1\n\nx",
          ERR_NONE, "r", ID_95, QUEUE_REPORTS, 1, "x"},
-        {"an id too long is that of the letter",
-         "reason: r\nchannel: reports\nid: " ID_95 "y\ndelivered: 1\n\nx", ERR_NONE, "r",
-         "letter-1", QUEUE_REPORTS, 1, "x"},
+        {"an id too long", "reason: r\nchannel: reports\nid: " ID_95 "y\ndelivered: 1\n\nx",
+         .want = ERR_MALFORMED},
         {"no end of the head", "reason: r\nchannel: reports\nid: a\ndelivered: 1\n",
          .want = ERR_MALFORMED},
         {"nothing", "", .want = ERR_MALFORMED},
-        {"an empty head", "\n\nreason: r\nchannel: reports\ndelivered: 1\n\n",
+        {"an empty head", "\n\nreason: r\nchannel: reports\nid: a\ndelivered: 1\n\n",
          .want = ERR_MALFORMED},
         {"no reason", "channel: reports\nid: a\ndelivered: 1\n\nreason: r\n",
          .want = ERR_MALFORMED},
@@ -80,7 +78,7 @@ TEST(a_letter_is_read_or_damaged)
 /* The head is in the first QUEUE_LETTER_BYTES. */
 TEST(a_head_has_an_end_within_its_bytes)
 {
-    static const char head[] = "reason: r\nchannel: reports\ndelivered: 1\nx: ";
+    static const char head[] = "reason: r\nchannel: reports\nid: a\ndelivered: 1\nx: ";
     for (size_t end = QUEUE_LETTER_BYTES - 2; end <= QUEUE_LETTER_BYTES + 1; end++) {
         char text[QUEUE_LETTER_BYTES + 8];
         const struct queue_message message = {.id = "a", .data = text, .bytes = sizeof text};

@@ -315,38 +315,3 @@ TEST(an_item_is_the_first_one_until_it_is_set)
     closed(queue);
     arena_free(&keep);
 }
-
-/* An older version noted each id as a SHA-256; this one notes pages of them. */
-TEST(ids_of_an_older_version_are_seen)
-{
-    static const struct {
-        const char *name, *note;
-        bool has;
-    } rows[] = {
-        {"none", NULL, false},
-        {"a page", "page 1", false},
-        {"a digest", SUBJECT_A SUBJECT_A, true},
-        {"half of one", SUBJECT_A, false},
-        {"one letter more", SUBJECT_A SUBJECT_A "a", false},
-        {"a letter that is none of it",
-         SUBJECT_A "g"
-                   "a978112ca1bbdcafac231b39a23dc4d",
-         false},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct fault fault = FAULT_INIT;
-        start_row(rows[i].name);
-        struct queue *queue = opened();
-        if (rows[i].note != NULL) {
-            CHECK_EQ(queue->transport->item_set(queue, QUEUE_NOTES, "p", "page 0", 6, &fault),
-                     ERR_NONE);
-            CHECK_EQ(queue->transport->item_set(queue, QUEUE_NOTES, "a", rows[i].note,
-                                                strlen(rows[i].note), &fault),
-                     ERR_NONE);
-        }
-        CHECK_EQ(queue->has_old_ids(queue), rows[i].has);
-        memset(nats->streams, 0, sizeof nats->streams);
-        CHECK(queue->has_old_ids(queue)); /* not known */
-        closed(queue);
-    }
-}

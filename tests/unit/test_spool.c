@@ -1,5 +1,5 @@
-/* A queue in a folder: what is shown of it without taking anything, what an earlier version left,
- * and the words of reports that are made of figures. */
+/* A queue in a folder: what is shown of it without taking anything, and the words of reports that are
+ * made of figures. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -127,32 +127,6 @@ TEST(a_visit_shows_every_message_and_removes_those_that_it_is_asked_to)
              *word != NULL; word++) /* in whichever order files have here */
             CHECK_EQ(strstr(seen.text, *word) != NULL, strstr(rows[i].want, *word) != NULL);
         CHECK_EQ(pending(queue, QUEUE_DEAD), rows[i].left);
-    }
-    queue_close(queue);
-}
-
-/* Ids that this program makes begin with '-'; what a collector before ledger.h noted does not. */
-TEST(notes_of_an_earlier_version_are_seen)
-{
-    static const struct {
-        const char *name, *note;
-        enum queue_shelf shelf;
-        bool has;
-    } rows[] = {
-        {"nothing", NULL, QUEUE_NOTES, false},
-        {"a page of this version", "-ids-1", QUEUE_NOTES, false},
-        {"a part of a report", "alice-1", QUEUE_PARTS, false},
-        {"a report's id", "alice-1", QUEUE_NOTES, true},
-        {"and a page", "-ids-2", QUEUE_NOTES, true},
-    };
-    struct queue *queue = open_queue();
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct fault fault = FAULT_INIT;
-        test_row(rows[i].name);
-        if (rows[i].note != NULL)
-            REQUIRE(queue->transport->item_set(queue, rows[i].shelf, rows[i].note, "x", 1,
-                                               &fault) == ERR_NONE);
-        CHECK_EQ(queue->has_old_ids(queue), rows[i].has);
     }
     queue_close(queue);
 }
@@ -403,43 +377,31 @@ TEST(at_most_so_many_are_taken_and_an_empty_channel_is_waited_for)
     queue_close(queue);
 }
 
-TEST(only_a_note_of_an_earlier_version_is_enough)
-{
-    struct fault fault = FAULT_INIT;
-    struct queue *queue = open_queue();
-    REQUIRE(queue->transport->item_set(queue, QUEUE_NOTES, "bob-7", "x", 1, &fault) == ERR_NONE);
-    CHECK(queue->has_old_ids(queue));
-    queue_close(queue);
-}
-
-/* What that version was writing ends in at least eight digits of a time, and ".tmp". */
-TEST(names_of_an_earlier_version_become_those_of_today)
+/* As a message was named before ids were escaped: it would never be taken. */
+TEST(a_queue_with_names_of_an_unreleased_version_is_not_opened)
 {
     static const struct {
-        const char *old, *want; /* NULL: it is gone */
+        const char *name;
+        bool is_old;
     } rows[] = {
-        {"a.12345678.tmp", NULL},
-        {"a.1234567.tmp", "a=01234567=0tmp"},
-        {"abcdef0123.tmp", "abcdef0123=0tmp"},
-        {"a.0123456789abcdef.tmp", NULL},
-        {"a.1234567g.tmp", "a=01234567g=0tmp"},
-        {"Ab.c", "=ab=0c"},
-        {"plain-1_2", "plain-1_2"},
-        {"Two words", "Two words"}, /* no id: it is left alone */
-        {"=a", "=a"},
+        {"a.12345678.tmp", true}, {"Ab.c", true}, {"plain-1_2", false}, {"Two words", false},
+        {".DS_Store", false},     {"=a", false},  {"a#1-2.tmp", false},
     };
     queue_close(open_queue());
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        char name[100];
-        test_row(rows[i].old);
-        (void)snprintf(name, sizeof name, "dead/ready/%s", rows[i].old);
+        struct queue *queue = NULL;
+        struct fault fault = FAULT_INIT, ignored = FAULT_INIT;
+        char name[100], path[700];
+        test_row(rows[i].name);
+        (void)snprintf(name, sizeof name, "dead/ready/%s", rows[i].name);
         make_old(name, 0);
-        queue_close(open_queue());
-        CHECK_EQ(is_there(name), rows[i].want != NULL && strcmp(rows[i].want, rows[i].old) == 0);
-        if (rows[i].want != NULL) {
-            (void)snprintf(name, sizeof name, "dead/ready/%s", rows[i].want);
-            CHECK(is_there(name));
-        }
+        CHECK_EQ(queue_open_spool(test_scratch(), &queue, &fault),
+                 rows[i].is_old ? ERR_UNSUPPORTED : ERR_NONE);
+        if (rows[i].is_old)
+            CHECK_HAS(fault.hint, "name a new folder");
+        queue_close(queue);
+        (void)snprintf(path, sizeof path, "%s/%s", test_scratch(), name);
+        REQUIRE(path_remove(path, &ignored) == ERR_NONE);
     }
 }
 

@@ -10,7 +10,6 @@
 #include "stacks/notation.h"
 #include "stacks/stack_raw.h"
 #include "stream/count.h"
-#include "stream/gather.h"
 #include "stream/ledger.h"
 #include "stream/partial.h"
 #include "stream/queued_report.h"
@@ -444,46 +443,6 @@ TEST(pages_are_read_from_the_one_that_is_noted)
         }
         ledger_free(ledger);
         mutex_free(lock);
-        close_memory(q);
-        free(q);
-    }
-}
-
-/* gather.h: what a collector of an older version has noted is an id without a sign before it, and
- * the SHA-256 of the report's text; here that of FIPS 180-2, B.1. */
-TEST(an_id_that_an_older_collector_has_taken_is_that_of_its_report)
-{
-    static const char abc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-    static const struct {
-        const char *name, *note, *id, *text;
-        enum status want;
-    } rows[] = {
-        {"the same report", abc, "alice-1", "abc", ERR_NONE},
-        {"another one has this id", abc, "alice-1", "abd", ERR_MISMATCH},
-        {"it has taken others", abc, "alice-2", "abc", ERR_NONE},
-        {"there is no older one", NULL, "alice-1", "abc", ERR_NONE},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct memory_queue *q = malloc(sizeof *q);
-        struct fault fault = FAULT_INIT;
-        const struct report report = {.id = rows[i].id,
-                                      .sender = "alice",
-                                      .received = "2026-11-22T08:15:00Z",
-                                      .stacks = rows[i].text,
-                                      .bytes = strlen(rows[i].text)};
-        REQUIRE(q != NULL);
-        test_row(rows[i].name);
-        open_memory(q);
-        if (rows[i].note != NULL)
-            REQUIRE(item_set(&q->queue, QUEUE_NOTES, "alice-1", rows[i].note, strlen(rows[i].note),
-                             &fault) == ERR_NONE);
-        struct gather *g = gather_new(&q->queue);
-        REQUIRE(g != NULL);
-        CHECK_EQ(gather_put(g, &report, &fault), rows[i].want);
-        CHECK_EQ(q->count[QUEUE_REPORTS], rows[i].want == ERR_NONE);
-        if (rows[i].want == ERR_NONE)
-            CHECK_STR(q->messages[QUEUE_REPORTS][0].id, rows[i].id);
-        gather_free(g);
         close_memory(q);
         free(q);
     }
