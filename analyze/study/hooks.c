@@ -21,7 +21,6 @@ void hook_count_begin(struct hook_count *count, bool each_scenario, struct arena
 {
     memset(out, 0, sizeof *out);
     *count = (struct hook_count){.out = out, .keep = keep, .each_scenario = each_scenario};
-    text_pool_init(&count->texts, keep);
     for (int k = 0; k < CASE_HOOK_COUNT; k++)
         out->hooks[k].hook = (enum case_hook)k;
     out->hook_count = CASE_HOOK_COUNT;
@@ -38,15 +37,14 @@ static const struct run_case *kept_case(struct arena *keep, const struct run_cas
     return copy->scenario != NULL && copy->variant != NULL ? copy : NULL;
 }
 
-static enum status add_row(struct hook_count *count, struct hook_row row, const char *scenario,
-                           struct fault *fault)
+static enum status add_row(struct hook_count *count, struct hook_row row, struct fault *fault)
 {
     struct hook_matrix *m = count->out;
     row.first = kept_case(count->keep, row.first);
     if (!ARENA_ROOM(count->keep, m->rows, count->room, (uint64_t)m->row_count + 1) ||
         row.first == NULL)
         return fault_no_memory(fault, "hooks of a run");
-    row.last = scenario;
+    row.last = row.first->scenario;
     m->rows[m->row_count++] = row;
     return ERR_NONE;
 }
@@ -57,8 +55,7 @@ enum status hook_count_add(struct hook_count *count, const struct run_case *c, s
     struct hook_row row = {.first = c, .cases = 1, .scenarios = 1};
     if (!can_have_hook(c))
         return ERR_NONE;
-    const char *scenario = text_pool_add(&count->texts, c->scenario, strlen(c->scenario));
-    if (scenario == NULL || !slots_reserve(&count->slots, 64))
+    if (!slots_reserve(&count->slots, 64))
         return fault_no_memory(fault, "hooks of a run");
     for (uint32_t d = 0; d < m->hook_count; d++) {
         const bool expected = (c->expected_hooks & HOOK_BIT(m->hooks[d].hook)) != 0;
@@ -71,21 +68,22 @@ enum status hook_count_add(struct hook_count *count, const struct run_case *c, s
         row.differs = row.differs || expected != seen;
     }
     const bool alone = count->each_scenario || row.differs; /* one scenario has the row */
-    const uint64_t key = hash_text(HASH_START, alone ? scenario : "");
+    const uint64_t key = hash_text(HASH_START, alone ? c->scenario : "");
     const uint32_t hash = hash_fold(hash_bytes(key, row.marks, sizeof row.marks));
     uint32_t at = hash;
     struct slot *slot;
     while ((slot = slots_next(&count->slots, hash, &at))->row != 0) {
         struct hook_row *old = &m->rows[slot->row - 1];
-        if ((alone && old->last != scenario) ||
-            memcmp(old->marks, row.marks, sizeof row.marks) != 0)
+        const bool same = strcmp(old->last, c->scenario) == 0;
+        if ((alone && !same) || memcmp(old->marks, row.marks, sizeof row.marks) != 0)
             continue;
         old->cases++;
-        old->scenarios += old->last != scenario;
-        old->last = scenario;
-        return ERR_NONE;
+        old->scenarios += !same;
+        if (!same)
+            old->last = arena_string(count->keep, c->scenario);
+        return old->last != NULL ? ERR_NONE : fault_no_memory(fault, "hooks of a run");
     }
-    if (add_row(count, row, scenario, fault) == ERR_NONE)
+    if (add_row(count, row, fault) == ERR_NONE)
         slots_take(&count->slots, slot, hash, m->row_count);
     return fault->code;
 }

@@ -4,7 +4,6 @@
 #define STUDY_HOOKS_H
 
 #include "base/slots.h"
-#include "base/text_pool.h"
 #include "study/figures.h"
 
 enum hook_mark { HOOK_NONE, HOOK_KEPT, HOOK_MISSED, HOOK_EXTRA };
@@ -33,7 +32,6 @@ struct hook_matrix {
 struct hook_count {
     struct hook_matrix *out;
     struct arena *keep;
-    struct text_pool texts; /* of scenarios: equal names are one address */
     struct slots slots; /* of the rows, by their marks and, of those of one scenario, its name */
     uint32_t room;
     bool each_scenario;
