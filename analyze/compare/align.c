@@ -367,35 +367,21 @@ static int32_t pair_row(const void *context, uint32_t i, uint32_t j, bool *best)
 {
     const struct merge *m = context;
     const struct table *t = m->table;
+    const struct frame_key *frame = &m->column->keys[j];
+    const bool of_truth = m->column->truth != NULL;
     int32_t top = 0;
     for (uint32_t c = 1; c < t->column_count; c++) {
         const struct frame_key *key = table_key(t, m->rows[i], c);
         if (key == NULL)
             continue;
-        const int32_t score = similarity(key, &m->column->keys[j]);
-        if (score > top)
-            top = score;
-    }
-    *best = top == SCORE_SAME || (top == SCORE_SAME_INLINE && m->column->keys[j].inline_depth > 0);
-    return top;
-}
-
-static int32_t pair_truth(const void *context, uint32_t i, uint32_t j, bool *best)
-{
-    const struct merge *m = context;
-    const struct table *t = m->table;
-    int32_t top = 0;
-    for (uint32_t c = 1; c < t->column_count; c++) {
-        const struct frame_key *key = table_key(t, m->rows[i], c);
-        if (key == NULL)
-            continue;
-        int32_t score = truth_similarity(&m->column->keys[j], key, m->root);
-        if (score >= TRUTH_NAME && t->columns[c].claim->subject)
+        int32_t score = of_truth ? truth_similarity(frame, key, m->root) : similarity(key, frame);
+        if (of_truth && score >= TRUTH_NAME && t->columns[c].claim->subject)
             score += TRUTH_SUBJECT;
         if (score > top)
             top = score;
     }
-    *best = top == TRUTH_BEST + TRUTH_SUBJECT;
+    *best = of_truth ? top == TRUTH_BEST + TRUTH_SUBJECT
+                     : top == SCORE_SAME || (top == SCORE_SAME_INLINE && frame->inline_depth > 0);
     return top;
 }
 
@@ -461,8 +447,8 @@ static enum status merge_column(struct table *t, uint32_t column, const char *ro
             rows[count++] = row;
     const struct merge merge = {t, &t->columns[column], root, rows};
     struct pairing pairs;
-    if (pair_up(column == 0 ? pair_truth : pair_row, &merge, count, t->columns[column].count,
-                &pairs, scratch, fault) != ERR_NONE)
+    if (pair_up(pair_row, &merge, count, t->columns[column].count, &pairs, scratch, fault) !=
+        ERR_NONE)
         return fault->code;
     return weave(t, column, rows, count, pairs.partner, scratch, fault);
 }
