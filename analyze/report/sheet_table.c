@@ -5,7 +5,7 @@
 
 #include "report/sheet.h"
 
-enum { HEAD_LINES_MAX = 8, HEAD_BYTES = 96, WRAP_LEAST = 20, FIRST_LEAST = 14 };
+enum { HEAD_BYTES = 96, WRAP_LEAST = 20, FIRST_LEAST = 14 };
 
 /* ---- heads ---------------------------------------------------------------------------- */
 

@@ -23,8 +23,7 @@ enum {
     SECTION_BYTES_64 = 64,
     SEGMENT_LOAD = 1,
     SEGMENT_NOTE = 4,
-    SECTIONS_EXTENDED = 0xff00, /* SHN_LORESERVE */
-    NAMES_EXTENDED = 0xffff,    /* SHN_XINDEX */
+    NAMES_EXTENDED = 0xffff, /* SHN_XINDEX */
     SECTION_NOTE = 7,
     NOTE_BUILD_ID = 3,
     SECTIONS_MAX = 1 << 20,
