@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "test.h"
 
 void pdb_world_open(struct pdb_world *world, const char *path, enum symbol_names names)
@@ -104,4 +105,12 @@ char *pdb_world_cut_parameters(const char *name, struct arena *keep)
         }
     }
     return text;
+}
+
+bool pdb_world_is_first_of_rows(struct pdb_world *world, uint32_t rva, uint32_t ours,
+                                uint32_t theirs)
+{
+    uint32_t lines[8];
+    const uint32_t count = pdb_lookup_lines(world->lookup, rva, lines, COUNT_OF(lines));
+    return count > 1 && lines[0] == ours && lines[count - 1] == theirs;
 }

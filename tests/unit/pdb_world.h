@@ -25,6 +25,11 @@ void pdb_world_each(const char *suffix, void (*fn)(const char *path, void *conte
 /* True when the names are the same up to class, struct, enum, union and blanks. */
 bool pdb_world_same_name(const char *a, const char *b);
 
+/* Several rows start at RVA. At this very byte Microsoft's debuggers print the first of them, OURS;
+ * many other tools print the last, THEIRS, there too. */
+bool pdb_world_is_first_of_rows(struct pdb_world *world, uint32_t rva, uint32_t ours,
+                                uint32_t theirs);
+
 /* A copy of NAME without its parameter list; lives as long as KEEP. */
 char *pdb_world_cut_parameters(const char *name, struct arena *keep);
 

@@ -7,7 +7,6 @@
 #include "format/pdb/pdb_module.h"
 #include "format/pe/pe.h"
 #include "pdb_world.h"
-#include "symbol/symbol_index.h"
 #include "test.h"
 
 /* Opens arbitrary bytes as a PDB and queries everything. */
@@ -182,15 +181,6 @@ TEST(identities_match_those_of_the_images)
     }
 }
 
-/* Several rows start at RVA. At this very byte Microsoft's debuggers print the first of them, OURS;
- * many other tools print the last, THEIRS, there too. */
-static bool is_first_of_rows(struct pdb_world *world, uint32_t rva, uint32_t ours, uint32_t theirs)
-{
-    uint32_t lines[8];
-    const uint32_t count = pdb_lookup_lines(world->lookup, rva, lines, COUNT_OF(lines));
-    return count > 1 && lines[0] == ours && lines[count - 1] == theirs;
-}
-
 /* A Breakpad .sym file made by other readers (Microsoft's DIA among them): "start bytes line file"
  * under each function. The line must be right at the first and the last byte of its range. Of
  * several rows at one address, these files have the last. */
@@ -214,7 +204,7 @@ static void check_sym_line(struct pdb_world *world, const char *text, struct sym
         if (count != 0 && frames[count - 1].line == line)
             continue;
         if (rva == start && count != 0 &&
-            is_first_of_rows(world, rva, frames[count - 1].line, line)) {
+            pdb_world_is_first_of_rows(world, rva, frames[count - 1].line, line)) {
             totals->first_rows++;
             continue;
         }
@@ -299,7 +289,7 @@ static void check_snapshot_line(struct pdb_world *world, const char *text, uint3
         if (!CHECK(depth < count))
             return;
         const struct symbol_frame *frame = &frames[count - 1 - depth];
-        if (depth == 0 && is_first_of_rows(world, rva, frame->line, line))
+        if (depth == 0 && pdb_world_is_first_of_rows(world, rva, frame->line, line))
             ++*first_rows;
         else
             CHECK_EQ(frame->line, line);

@@ -157,13 +157,6 @@ static bool is_folded(const struct pdb_module *module, const struct pdb_procedur
     return count > 1;
 }
 
-static bool is_first_of_rows(struct pdb_world *world, uint32_t rva, uint32_t ours, uint32_t theirs)
-{
-    uint32_t lines[8];
-    const uint32_t count = pdb_lookup_lines(world->lookup, rva, lines, COUNT_OF(lines));
-    return count > 1 && lines[0] == ours && lines[count - 1] == theirs;
-}
-
 static enum cause cause_of(struct pdb_world *world, uint32_t rva, const struct symbol_frame *frames,
                            uint32_t count, const cJSON *row, const char *what)
 {
@@ -175,7 +168,7 @@ static enum cause cause_of(struct pdb_world *world, uint32_t rva, const struct s
     struct pdb_module module;
     struct pdb_procedure procedure;
     struct arena copies;
-    if (strcmp(what, "line") == 0 && is_first_of_rows(world, rva, ours, line))
+    if (strcmp(what, "line") == 0 && pdb_world_is_first_of_rows(world, rva, ours, line))
         return CAUSE_FIRST_ROW;
     if (strcmp(what, "line") == 0 && wanted == count && count > 1 && ours == line)
         return CAUSE_INLINEE;
