@@ -107,12 +107,11 @@ static enum server_layout layout_of(struct fetch *fetch, const struct fetch_serv
     return layout;
 }
 
-static bool set_layout(struct fetch *fetch, struct fetch_server *server, enum server_layout layout)
+static void set_layout(struct fetch *fetch, struct fetch_server *server, enum server_layout layout)
 {
     mutex_lock(fetch->mutex);
     server->layout = layout;
     mutex_unlock(fetch->mutex);
-    return layout == LAYOUT_TWO_TIER;
 }
 
 static uint32_t left_ms(const struct fetch_task *task)
@@ -328,9 +327,10 @@ static enum answer get_key(struct fetch_task *task, const struct fetch_chain *ch
     return take_part(task, chain, url, &part);
 }
 
-/* Whether the server keeps app.pdb below "ap/": it then has a file index2.txt. */
-static bool is_two_tier(struct fetch_task *task, const struct fetch_chain *chain,
-                        struct fetch_server *server)
+/* Whether the server keeps app.pdb below "ap/": it then has a file index2.txt. Where that is not
+ * known, the file may be there. */
+static enum answer ask_layout(struct fetch_task *task, const struct fetch_chain *chain,
+                              struct fetch_server *server)
 {
     struct transfer_answer answer = {0};
     struct fetch_part part;
@@ -338,17 +338,21 @@ static bool is_two_tier(struct fetch_task *task, const struct fetch_chain *chain
 
     const enum server_layout known = layout_of(task->fetch, server);
     if (known != LAYOUT_UNKNOWN)
-        return known == LAYOUT_TWO_TIER;
+        return known == LAYOUT_TWO_TIER ? ANSWER_GOT : ANSWER_ABSENT;
     if (fetch_is_missing(task->fetch, chain->cache, server->url, "index2.txt") ||
         !make_url(url, server, "index2.txt") || !fetch_part_find(chain->cache, url, &part)) {
-        return set_layout(task->fetch, server, LAYOUT_FLAT);
+        set_layout(task->fetch, server, LAYOUT_FLAT);
+        return ANSWER_ABSENT;
     }
     download(task, url, &part, &answer);
     fetch_part_drop(&part);
     if (answer.outcome == TRANSFER_ABSENT)
         fetch_cache_set_missing(chain->cache, server->url, "index2.txt");
-    return set_layout(task->fetch, server,
-                      answer.outcome == TRANSFER_DONE ? LAYOUT_TWO_TIER : LAYOUT_FLAT);
+    else if (answer.outcome != TRANSFER_DONE)
+        return refuse(task, server, url, &answer);
+    const bool is_done = answer.outcome == TRANSFER_DONE;
+    set_layout(task->fetch, server, is_done ? LAYOUT_TWO_TIER : LAYOUT_FLAT);
+    return is_done ? ANSWER_GOT : ANSWER_ABSENT;
 }
 
 static enum answer get_keys(struct fetch_task *task, const struct fetch_chain *chain,
@@ -377,7 +381,7 @@ void server_ask(struct fetch_task *task, const struct fetch_chain *chain,
     const bool tiered_first = layout_of(task->fetch, server) == LAYOUT_TWO_TIER;
     enum answer answer = get_keys(task, chain, server, tiered_first);
     if (answer == ANSWER_ABSENT && !server->debuginfod && !tiered_first &&
-        is_two_tier(task, chain, server))
+        (answer = ask_layout(task, chain, server)) == ANSWER_GOT)
         answer = get_keys(task, chain, server, true);
     if (answer == ANSWER_ABSENT || task->file->result == FETCH_WRONG)
         fetch_cache_set_missing(chain->cache, server->url, task->file->place);

@@ -107,6 +107,30 @@ TEST(a_file_is_asked_for_once)
     }
 }
 
+/* A server that does not say whether it has two tiers may have the file. */
+TEST(an_index_that_is_not_answered_is_no_missing_file)
+{
+    static const struct file_route routes[] = {{"index2.txt", NULL}, {NULL, NULL}};
+    static const struct {
+        const char *name, *status;
+        enum fetch_result first, second;
+    } rows[] = {
+        {"out of order", "500 Internal Server Error", FETCH_UNREACHABLE, FETCH_UNREACHABLE},
+        {"refused", "403 Forbidden", FETCH_REFUSED, FETCH_REFUSED},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct asking a = {.server = {.routes = routes, .status = rows[i].status}};
+        test_row(rows[i].name);
+        begin(&a, (struct fetch_options){.limit_ms = 20000});
+        for (int turn = 0; turn < 2; turn++) {
+            struct fetch_file file = the_file();
+            fetch_files(a.fetch, &file, 1);
+            CHECK_EQ(file.result, turn == 0 ? rows[i].first : rows[i].second);
+        }
+        (void)end(&a);
+    }
+}
+
 /* Relative references: the examples of RFC 3986, 5.4, as far as they stay on the server. */
 TEST(a_pointer_leads_to_a_file_of_its_server)
 {
