@@ -197,6 +197,14 @@ static uint32_t export_elf(const struct elf *elf, struct export *to)
         to->section.debug = i == 1;
         written = export_section(to);
     }
+    struct object_bytes loaded;
+    if (elf->section_count == 0 && elf_loaded_frames(elf, &to->section.va, &loaded)) {
+        to->section.data = loaded.data;
+        to->section.bytes = loaded.bytes;
+        to->section.debug = false;
+        to->base_va = elf->base_va;
+        written = export_section(to);
+    }
     return written;
 }
 

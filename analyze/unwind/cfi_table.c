@@ -144,6 +144,14 @@ static bool read_elf(struct object_bytes file, struct cfi_table *table, struct a
         if (!add_list(table, list, keep))
             return false;
     }
+    struct cfi_section loaded = {.word_bytes = elf.is_64 ? 8 : 4};
+    struct object_bytes bytes;
+    if (elf.section_count == 0 && elf_loaded_frames(&elf, &loaded.va, &bytes)) {
+        loaded.data = bytes.data;
+        loaded.bytes = bytes.bytes;
+        if (!add_list(table, loaded, keep))
+            return false;
+    }
     table->has_exidx = elf.machine == MACHINE_ARM && exidx_open(&elf, keep, &table->exidx);
     return true;
 }

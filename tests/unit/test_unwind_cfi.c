@@ -419,6 +419,38 @@ TEST(images_of_other_systems_are_read_and_damage_does_no_harm)
     }
 }
 
+/* The loader reads segments, so a file whose table of sections was removed still unwinds. */
+TEST(a_file_without_sections_has_its_unwind_data)
+{
+    enum { SECTIONS_FOFF = 40, SECTIONS = 60, STEP = 7 };
+    struct arena keep;
+    size_t bytes;
+    uint32_t found = 0;
+    uint8_t *data = test_read(test_fixture(images[0].path), &bytes);
+    uint8_t *less = malloc(bytes);
+    REQUIRE(less != NULL);
+    memcpy(less, data, bytes);
+    memset(less + SECTIONS_FOFF, 0, 8);
+    memset(less + SECTIONS, 0, 4);
+    arena_init(&keep, 0);
+    struct cfi_table *whole = cfi_read_file((struct object_bytes){data, bytes}, &keep);
+    struct cfi_table *table = cfi_read_file((struct object_bytes){less, bytes}, &keep);
+    REQUIRE(whole != NULL && table != NULL);
+    for (uint32_t rva = 0; rva < 0x18000; rva += STEP) {
+        struct cfi_place a = {0}, b = {0};
+        const bool has = cfi_find(whole, rva, &a);
+        CHECK_EQ(cfi_find(table, rva, &b), has);
+        CHECK(!has ||
+              (a.begin_rva == b.begin_rva && a.end_rva == b.end_rva &&
+               a.row.cfa_register == b.row.cfa_register && a.row.cfa_offset == b.row.cfa_offset));
+        found += has;
+    }
+    CHECK(found > 1000);
+    arena_free(&keep);
+    free(less);
+    free(data);
+}
+
 /* A CONTEXT holds the registers at the interruption; see x86_dispatch.c. */
 TEST(x86_dispatchers_are_crossed_by_their_context)
 {

@@ -1,7 +1,9 @@
 /* What the loader needs of an ELF file: it reads segments, never sections. A file whose section
- * table was removed, or leads nowhere, still has the symbols that PT_DYNAMIC points to.
+ * table was removed, or leads nowhere, still has the symbols that PT_DYNAMIC points to, and the
+ * .eh_frame that PT_GNU_EH_FRAME points to.
  *
  * Source: System V ABI, chapter 5 (program header, dynamic section, hash table);
+ * PT_GNU_EH_FRAME: Linux Standard Base 5.0, "Exception Frames";
  * DT_GNU_HASH: https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html. */
 #include <string.h>
 
@@ -10,6 +12,7 @@
 enum {
     SEGMENT_LOAD = 1,
     SEGMENT_DYNAMIC = 2,
+    SEGMENT_EH_FRAME = 0x6474e550,
     DYNAMIC_HASH = 4,
     DYNAMIC_NAMES = 5,
     DYNAMIC_SYMBOLS = 6,
@@ -101,4 +104,46 @@ bool elf_dynamic_symbols(const struct elf *elf, struct object_bytes *rows,
     if (names->bytes > names_bytes)
         names->bytes = (size_t)names_bytes;
     return rows->bytes > 0 && names->bytes > 0;
+}
+
+/* Where .eh_frame is, as the first field of the header AT of VA says; 0: it does not, or in a form
+ * that no linker writes. */
+static uint64_t frames_va(const struct elf *elf, struct object_bytes header, uint64_t va)
+{
+    enum { VERSION = 1, OF_4_BYTES = 0x3, SIGNED_4_BYTES = 0xb, BY_PLACE = 0x10, BY_HEADER = 0x30 };
+    if (header.bytes < 8 || header.data[0] != VERSION)
+        return 0;
+    const uint32_t value = (uint32_t)elf_number(elf, header.data + 4, 4);
+    const uint64_t distance = (uint64_t)(int64_t)(int32_t)value;
+    switch (header.data[1]) {
+    case OF_4_BYTES:
+        return value;
+    case BY_PLACE | SIGNED_4_BYTES:
+        return va + 4 + distance;
+    case BY_HEADER | SIGNED_4_BYTES:
+        return va + distance;
+    default:
+        return 0;
+    }
+}
+
+bool elf_loaded_frames(const struct elf *elf, uint64_t *va, struct object_bytes *out)
+{
+    struct elf_segment s = {0};
+    uint32_t i = 0;
+    while (elf_segment(elf, i, &s) && s.type != SEGMENT_EH_FRAME)
+        i++;
+    if (!elf_segment(elf, i, &s))
+        return false;
+    *va = frames_va(elf, bytes_at(elf, s.va), s.va);
+    *out = bytes_at(elf, *va);
+    for (uint64_t at = 0; out->bytes - at >= 4;) { /* a record without bytes is the last */
+        const uint64_t bytes = elf_number(elf, out->data + at, 4);
+        if (bytes == 0 || bytes > out->bytes - at - 4) {
+            out->bytes = (size_t)at;
+            break;
+        }
+        at += 4 + bytes;
+    }
+    return out->bytes > 0;
 }

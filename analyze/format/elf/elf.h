@@ -76,6 +76,10 @@ bool elf_symbols_are_whole(const struct elf *elf, struct arena *keep);
 enum status elf_add_symbols(const struct elf *elf, struct arena *keep, struct object_symbols *out,
                             struct fault *fault);
 
+/* The .eh_frame that the loader finds, and where it is loaded: of a file without sections. False:
+ * there is none. */
+bool elf_loaded_frames(const struct elf *elf, uint64_t *va, struct object_bytes *out);
+
 /* Finds the sections of debug information and the ranges of code. True when there is a .debug_info
  * or a .debug_info.dwo. A section that cannot be unpacked is treated as absent, and *fault says
  * why. */
