@@ -273,8 +273,10 @@ static uint32_t next_record(const struct pdb_module *module, const uint32_t **ma
 /* Walks the records of a procedure and adds its sites, in the order of the file. */
 static void read_sites(struct piece_worker *worker, const struct pdb_procedure *procedure)
 {
-    uint32_t open[LIMIT_SCOPE_DEPTH]; /* the enclosing site, at each nesting level of scopes */
-    uint32_t depth = 0, around = NO_SITE;
+    struct {
+        uint32_t around, soff;
+    } open[LIMIT_SCOPE_DEPTH]; /* at each level of scopes, the site and the scope around it */
+    uint32_t depth = 0, around = NO_SITE, scope = procedure->soff;
     struct last_file last = {UINT32_MAX - 1, 0};
     struct pdb_symbol symbol;
     worker->sites.count = 0;
@@ -289,11 +291,15 @@ static void read_sites(struct piece_worker *worker, const struct pdb_procedure *
         if (pdb_symbol_closes(symbol.kind)) {
             if (depth == 0)
                 return;
-            around = open[--depth];
-        } else if (pdb_symbol_opens(symbol.kind)) {
+            around = open[--depth].around;
+            scope = open[depth].soff;
+        } else if (pdb_symbol_opens(symbol.kind) ||
+                   pdb_symbol_is_unknown_scope(module, &symbol, scope)) {
             if (depth == LIMIT_SCOPE_DEPTH)
                 return;
-            open[depth++] = around;
+            open[depth].around = around;
+            open[depth++].soff = scope;
+            scope = symbol.soff;
             if (symbol.kind != PDB_INLINESITE && symbol.kind != PDB_INLINESITE2)
                 continue;
             if (!add_site(worker, procedure, &symbol, around, &last))

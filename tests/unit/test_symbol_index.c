@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "format/pdb/pdb_module.h"
 #include "pdb_world.h"
 #include "symbol/index_layout.h"
 #include "symbol/index_write.h"
@@ -137,6 +138,60 @@ TEST(the_corpus_answers_as_the_lazy_lookup_does)
         compare_file(test_source(files[i]), &compared);
     CHECK(compared.addresses > 100000);
     CHECK(compared.frames > compared.addresses / 2);
+    CHECK_EQ(compared.wrong, 0);
+}
+
+/* Gives each lexical block in the records of SYMBOLS a kind that does not exist. */
+static uint32_t forge_blocks(uint8_t *data, const uint8_t *symbols, uint32_t bytes)
+{
+    enum { S_BLOCK32 = 0x1103, NO_KIND = 0x11f0 };
+    uint32_t count = 0;
+    for (uint32_t at = 4; at + 4 <= bytes; at += 2 + load_u16(symbols + at)) {
+        if (load_u16(symbols + at + 2) != S_BLOCK32)
+            continue;
+        const size_t place = (size_t)(symbols + at + 2 - data);
+        data[place] = NO_KIND & 0xff;
+        data[place + 1] = NO_KIND >> 8;
+        count++;
+    }
+    return count;
+}
+
+/* A scope of a kind that is made later states where it ends, as all do; what is inlined in it and
+ * after it stays. */
+TEST(scopes_of_an_unknown_kind_lose_no_inlined_call)
+{
+    static const char *const files[] = {
+        "corpus/crash-x86/crash.pdb",
+        "corpus/symbols/victims-ob2.pdb/62F62FFAE0AFDE9E4C4C44205044422E1/victims-ob2.pdb",
+    };
+    struct compared compared = {NAMES_SHORT, 3, 0, 0, 0, NULL, NULL};
+    uint64_t blocks = 0;
+    test_limit(60);
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        struct fault fault = FAULT_INIT;
+        struct pdb pdb;
+        char path[512];
+        size_t bytes;
+        uint8_t *data = test_read(test_source(files[i]), &bytes);
+        test_row(files[i]);
+        REQUIRE(pdb_open(data, bytes, &pdb, &fault) == ERR_NONE);
+        for (uint32_t k = 0; k < pdb.module_count; k++) {
+            struct pdb_module module;
+            struct arena copies;
+            arena_init(&copies, 0);
+            if (pdb_module_open(&pdb, k, &copies, &module) && module.data >= data &&
+                module.data < data + bytes)
+                blocks += forge_blocks(data, module.data, module.symbol_bytes);
+            arena_free(&copies);
+        }
+        pdb_close(&pdb);
+        (void)snprintf(path, sizeof path, "%s/forged.pdb", test_scratch());
+        test_write(path, data, bytes);
+        free(data);
+        compare_file(path, &compared);
+    }
+    CHECK(blocks > 20);
     CHECK_EQ(compared.wrong, 0);
 }
 

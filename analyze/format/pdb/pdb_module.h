@@ -176,6 +176,18 @@ static inline bool pdb_symbol_closes(uint16_t kind)
     return kind == PDB_END || kind == PDB_INLINESITE_END || kind == PDB_PROC_ID_END;
 }
 
+/* True for a record of no kind that is known which opens a scope in the one at PARENT_SOFF: all
+ * such kinds begin with where the scope around them and their own end are. */
+static inline bool pdb_symbol_is_unknown_scope(const struct pdb_module *module,
+                                               const struct pdb_symbol *symbol,
+                                               uint32_t parent_soff)
+{
+    struct pdb_symbol end;
+    return symbol->bytes >= 8 && load_u32(symbol->data) == parent_soff &&
+           load_u32(symbol->data + 4) >= symbol->end_soff &&
+           pdb_symbol_at(module, load_u32(symbol->data + 4), &end) && pdb_symbol_closes(end.kind);
+}
+
 enum pdb_code_kind { PDB_CODE_PROCEDURE, PDB_CODE_SEPARATED, PDB_CODE_THUNK, PDB_CODE_TRAMPOLINE };
 
 /* A procedure, a separated part of one, a thunk, or a jump that an incremental link put before
