@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bytes.h"
 #include "format/cab/cab.h"
 #include "symbol/store_find.h"
 
@@ -77,9 +78,25 @@ struct stranger {
     bool is_packed;
 };
 
+#define TDS_HINT                                                                                   \
+    "it is a .tds file of Delphi or C++Builder: make a PDB of the linker's map file (`map2pdb`)"
+
+/* "DI", flags, and a processor of Windows NT. */
+static bool is_dbg(const uint8_t *data, size_t bytes)
+{
+    static const uint16_t machines[] = {0x14c, 0x162, 0x166, 0x168, 0x184, 0x1f0, 0x200, 0x8664};
+    for (size_t i = 0; i < COUNT_OF(machines); i++)
+        if (bytes >= 6 && memcmp(data, "DI", 2) == 0 && load_u16(data + 4) == machines[i])
+            return true;
+    return false;
+}
+
 /* NULL: nothing is known. */
 static const struct stranger *stranger_of(const void *data, size_t bytes)
 {
+    static const struct stranger dbg = {
+        NULL, "it is a .dbg file, as Visual C++ 6 and older made: link again with a newer one",
+        false};
     static const struct stranger rows[] = {
         {"\x28\xb5\x2f\xfd", "it is compressed with zstd: unpack it first (`zstd -d`)", true},
         {"\x1f\x8b", "it is compressed with gzip: unpack it first (`gzip -d`)", true},
@@ -93,12 +110,15 @@ static const struct stranger *stranger_of(const void *data, size_t bytes)
         {"version https://git-lfs", "it is a pointer of Git LFS: get the file with `git lfs pull`",
          false},
         {"MDMP", "it is a minidump: see `twinstack dump`", false},
+        {"SZDD", "it is compressed with compress.exe: unpack it first (`expand`)", true},
+        {"FB09", TDS_HINT, false},
+        {"FB0A", TDS_HINT, false},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         if (bytes >= strlen(rows[i].start) &&
             memcmp(data, rows[i].start, strlen(rows[i].start)) == 0)
             return &rows[i];
-    return NULL;
+    return is_dbg(data, bytes) ? &dbg : NULL;
 }
 
 enum status source_refuse(const void *data, size_t bytes, struct fault *fault)

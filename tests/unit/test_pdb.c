@@ -74,6 +74,7 @@ TEST(forms_that_are_not_read_are_named)
     static const struct {
         const char *name, *magic, *says;
     } rows[] = {
+        {"MSF 1.00", "Microsoft C/C++ program database 1.00\r\n\032JG", "MSF 1.00"},
         {"MSF 2.00", "Microsoft C/C++ program database 2.00\r\n\032JG", "MSF 2.00"},
         {"portable", "BSJB\001\000\001", "portable"},
         {"something else", "PK\003\004 and much more text to be long enough", "signature"},

@@ -119,6 +119,18 @@ TEST(a_file_that_is_no_symbol_file_is_named)
          "it is compressed with xz: unpack it first (`xz -d`)", true},
         {"a pointer of Git LFS", "version https://git-lfs.github.com/spec/v1\noid sha256:00\n",
          "it is a pointer of Git LFS: get the file with `git lfs pull`", false},
+        {"Microsoft's compress.exe", "SZDD\x88\xf0'\x33\x41",
+         "it is compressed with compress.exe: unpack it first (`expand`)", true},
+        {"TD32 of Delphi", "FB09\x20\x01",
+         "it is a .tds file of Delphi or C++Builder: make a PDB of the linker's map file "
+         "(`map2pdb`)",
+         false},
+        {"TD32 of C++Builder", "FB0A\x20\x01",
+         "it is a .tds file of Delphi or C++Builder: make a PDB of the linker's map file "
+         "(`map2pdb`)",
+         false},
+        {"a .dbg file", "DI\x01\x01\x4c\x01\x0f\x01",
+         "it is a .dbg file, as Visual C++ 6 and older made: link again with a newer one", false},
         {"a minidump", "MDMP\x93\xa7", "it is a minidump: see `twinstack dump`", false},
     };
     char path[600];

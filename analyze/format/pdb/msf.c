@@ -9,6 +9,7 @@
 #include "format/pdb/msfz.h"
 
 static const char msf7_magic[32] = "Microsoft C/C++ MSF 7.00\r\n\x1a\x44\x53\0\0";
+static const char msf1_magic[] = "Microsoft C/C++ program database 1.00";
 static const char msf2_magic[] = "Microsoft C/C++ program database 2.00";
 
 enum { SUPERBLOCK_BYTES = 52, NO_STREAM_BYTES = -1 };
@@ -22,6 +23,9 @@ static enum status msf_check_magic(const void *data, size_t bytes, struct fault 
         return ERR_NONE;
     if (bytes >= sizeof msf2_magic && memcmp(data, msf2_magic, sizeof msf2_magic - 1) == 0)
         return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "PDB of Visual C++ 6 or older (MSF 2.00)",
+                              "relink with Visual Studio 2003 or newer, whose PDBs are read");
+    if (bytes >= sizeof msf1_magic && memcmp(data, msf1_magic, sizeof msf1_magic - 1) == 0)
+        return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "PDB of Visual C++ 4 or older (MSF 1.00)",
                               "relink with Visual Studio 2003 or newer, whose PDBs are read");
     if (bytes >= 4 && memcmp(data, "BSJB", 4) == 0)
         return fault_set_hint(fault, ERR_UNSUPPORTED, 0, "portable PDB (managed code)",

@@ -54,7 +54,7 @@ enum debug_stream {
 bool pdb_recognize(const void *data, size_t bytes)
 {
     static const char *const magics[] = {
-        "Microsoft C/C++ MSF 7.00\r\n", "Microsoft C/C++ program database 2.00",
+        "Microsoft C/C++ MSF 7.00\r\n", "Microsoft C/C++ program database ",
         "Microsoft MSFZ Container", "BSJB", /* portable: managed code */
     };
     for (size_t i = 0; i < COUNT_OF(magics); i++)
