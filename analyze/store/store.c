@@ -88,6 +88,14 @@ enum status store_open(const char *path, enum store_mode mode, struct store **ou
     return ERR_NONE;
 }
 
+enum status store_open_beside(const struct store *store, const char *path, struct store **out,
+                              struct fault *fault)
+{
+    if (store_open(path, STORE_READ_OLD, out, fault) == ERR_NONE)
+        store_set_program(*out, store->program);
+    return fault->code;
+}
+
 void store_begin_reading(struct store *store)
 {
     database_begin_reading(&store->database);

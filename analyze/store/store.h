@@ -14,6 +14,10 @@
 
 #include "store/archive.h"
 
+/* Another database to read, of any age, for the program that STORE names. Fails as store_open(). */
+enum status store_open_beside(const struct store *store, const char *path, struct store **out,
+                              struct fault *fault);
+
 /* ---- writing ------------------------------------------------------------------------ */
 
 /* Writes the head of a run (state RUN_RUNNING), fills run->id, and run->uuid when NULL. */

@@ -109,7 +109,7 @@ enum status study_read_side(struct store *store, const char *word, enum diff_det
     if (path == NULL)
         return read_side_named(store, run, detail, keep, out, fault);
     struct store *other = NULL;
-    if (store_open(path, STORE_READ_OLD, &other, fault) == ERR_NONE)
+    if (store_open_beside(store, path, &other, fault) == ERR_NONE)
         (void)read_side_named(other, run, detail, keep, out, fault);
     store_close(other);
     return fault->code;

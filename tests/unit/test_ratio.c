@@ -2,11 +2,13 @@
  * of it. */
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/store.h"
 #include "study/ratio.h"
+#include "study/runs.h"
 #include "test.h"
 
 static const struct {
@@ -79,15 +81,20 @@ static void end_run(struct fixture *f, struct run_info *run)
     REQUIRE(store_read_run(f->store, run->id, &f->keep, run, &f->fault) == ERR_NONE);
 }
 
-static void set_up(struct fixture *f)
+static void set_up_at(struct fixture *f, const char *path)
 {
     static const struct fault none = FAULT_INIT;
     *f = (struct fixture){.run = {.label = "run", .commit = "c", .started_ns = 1}};
     f->fault = none;
     arena_init(&f->keep, 0);
-    REQUIRE(store_open(":memory:", STORE_WRITE, &f->store, &f->fault) == ERR_NONE);
+    REQUIRE(store_open(path, STORE_WRITE, &f->store, &f->fault) == ERR_NONE);
     store_set_program(f->store, program);
     end_run(f, &f->run);
+}
+
+static void set_up(struct fixture *f)
+{
+    set_up_at(f, ":memory:");
 }
 
 static void tear_down(struct fixture *f)
@@ -182,6 +189,39 @@ TEST(a_stored_ratio_counts_as_all_that_is_shown_of_a_run)
         const struct dump_ratio *read = ratio_read(f.store, &f.run, &f.keep, &f.fault);
         REQUIRE(read != NULL); /* of a run without cases, if it is not the stored one */
         CHECK_EQ(read->origin, rows[i].counts ? RATIO_OF_BENCH : RATIO_NOT_MEASURED);
+        tear_down(&f);
+    }
+}
+
+/* `compare A.db B.db`: both were stored when their runs ended. */
+TEST(a_ratio_that_is_stored_in_another_database_is_the_one_that_is_read)
+{
+    static const struct {
+        const char *name, *asks;
+        bool counts;
+    } rows[] = {
+        {"its program", program, true},
+        {"a program without a name", NULL, false},
+        {"another program", "another", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        struct store *other = NULL;
+        struct run_side side;
+        char path[1024], word[1040];
+        size_t bytes = 0;
+        test_row(rows[i].name);
+        (void)snprintf(path, sizeof path, "%s/other%zu.db", test_scratch(), i);
+        (void)snprintf(word, sizeof word, "%s:1", path);
+        set_up_at(&f, path);
+        const char *stored = ratio_stored_text(&ratios[0].ratio, &f.keep, &bytes);
+        put(&f, stored, bytes);
+        REQUIRE(store_open(":memory:", STORE_WRITE, &other, &f.fault) == ERR_NONE);
+        store_set_program(other, rows[i].asks);
+        REQUIRE(study_read_side(other, word, DIFF_TIMES, &f.keep, &side, &f.fault) == ERR_NONE);
+        REQUIRE(side.ratio != NULL); /* of a run without cases, if it is not the stored one */
+        CHECK_EQ(side.ratio->origin, rows[i].counts ? RATIO_OF_BENCH : RATIO_NOT_MEASURED);
+        store_close(other);
         tear_down(&f);
     }
 }
