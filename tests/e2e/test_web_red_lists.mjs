@@ -16,6 +16,7 @@ import {
   test,
   views,
 } from './web/world.mjs';
+import { textOf } from './web/checks.mjs';
 
 const STEP = 'wrong step by UWOP';
 const SILENT = 'offset:rtl has, where the truth is silent';
@@ -122,6 +123,27 @@ test('every_rest_of_a_list_is_a_link_to_it', async () => {
   await fresh.getByRole('link', { name: 'the 400 before' }).click();
   await says(page, 'main', '201–400 of 600 cases', 'and back');
   await closePage(page);
+});
+
+// What is folded on the screen cannot be opened on paper.
+test('what_is_folded_is_on_paper', async () => {
+  const { changes } = await fetchData(large.base, '/api/v1/compare', { a: 1, b: 2 });
+  for (const [view, head, names] of /** @type {[string, string, string[]][]} */ ([
+    ['/compare/1/2', 'New failures', changes.new.map(({ scenario, variant }) => `${scenario}.${variant}`)],
+    ['/trend', 'Every run, as a table', ['started', 'commit', 'branch', 'platform']],
+  ])) {
+    const page = await openPage(chromium, large.base + view);
+    await says(page, 'main', head, 'the folded part');
+    await page.emulateMedia({ media: 'print' });
+    const text = textOf(await page.pdf({ format: 'A4' })).replace(/\s+/g, '');
+    const part = text.slice(text.indexOf(head.replace(/\s+/g, '')));
+    same(
+      names.filter((name) => !part.includes(name)),
+      [],
+      `${view}: not on paper`,
+    );
+    await closePage(page);
+  }
 });
 
 test('nothing_moves_on_any_page_of_a_red_day', async () => {

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { offline, useData } from '../api.js';
 import { Term } from '../glossary.js';
 import { usePainted } from '../painted.js';
+import { usePaper } from '../paper.js';
 import { go, useQuery, withQuery } from '../router.js';
 import { CopyLink } from '../share.js';
 import { CaseGroups } from './case_groups.js';
@@ -66,6 +67,7 @@ const changesAt = (runs, group, after) =>
  */
 function Group({ title, name, rows, total, before, runs, run, folded }) {
   const [open, setOpen] = useState(!folded);
+  const paper = usePaper();
   return (
     <section>
       <h2 class="section">
@@ -77,7 +79,7 @@ function Group({ title, name, rows, total, before, runs, run, folded }) {
           </button>,
         ]}
       </h2>
-      {open && rows.length > 0 && (
+      {(open || paper) && rows.length > 0 && (
         <>
           <Table
             label={title}

@@ -15,6 +15,7 @@ import {
   verdicts,
   words,
 } from '../ui.js';
+import { usePaper } from '../paper.js';
 import { Table } from '../table.js';
 import { decode, different, fitting, fullFirst, toLines, toRows } from './grid_model.js';
 
@@ -215,22 +216,6 @@ function useWindow(box, count, height, paper) {
   return { first: Math.min(view.first, last), last };
 }
 
-/** Whether the page is being printed. */
-function usePaper() {
-  const [paper, set] = useState(false);
-  useEffect(() => {
-    const begin = () => set(true);
-    const end = () => set(false);
-    addEventListener('beforeprint', begin);
-    addEventListener('afterprint', end);
-    return () => {
-      removeEventListener('beforeprint', begin);
-      removeEventListener('afterprint', end);
-    };
-  }, []);
-  return paper;
-}
-
 /** @param {{run: number, lines: GridLine[], variants: string[], engines: Engines, compact: boolean,
  *   toggle: (key: string) => void, paper: boolean}} props */
 function Lines({ run, lines, variants, engines, compact, toggle, paper }) {
@@ -375,7 +360,7 @@ function Shown({ data: given, running }) {
   const { search, verdict, kind, group, cause, engine, hook } = query;
   const filters = [search, verdict, kind, group, query.new, cause, engine, hook].join('\n');
   const rows = useMemo(() => toRows(cases, data.variants.length, fitting(query, data)), [cases, filters]);
-  const paper = usePaper(); // where nothing can be opened
+  const paper = usePaper();
   const fold = query.fold !== '0' && !paper;
   const place = data.engines.map((e, at) => ({ name: e.engine, at, subject: e.subject }));
   const engines = {

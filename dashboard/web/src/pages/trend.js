@@ -2,6 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { offline, useData } from '../api.js';
 import { Term } from '../glossary.js';
+import { usePaper } from '../paper.js';
 import { useQuery } from '../router.js';
 import { Plot, axis } from '../uplot.js';
 import { Table } from '../table.js';
@@ -267,12 +268,13 @@ function mood(found) {
 /** @param {{found: Found}} props */
 function Every({ found }) {
   const [open, setOpen] = useState(false);
+  const paper = usePaper();
   const points = [...found.trend.points].reverse();
   const earlier = useMemo(() => befores(found.trend.points), [found]);
   return (
     <details class="env" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Every run, as a table</summary>
-      {open && (
+      {(open || paper) && (
         <Table
           label="Every run"
           rows={points}

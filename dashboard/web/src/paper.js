@@ -1,0 +1,18 @@
+// On paper nothing can be opened, so that what is folded on the screen is there.
+import { useEffect, useState } from 'preact/hooks';
+
+/** Whether the page is being printed. */
+export function usePaper() {
+  const [paper, set] = useState(false);
+  useEffect(() => {
+    const begin = () => set(true);
+    const end = () => set(false);
+    addEventListener('beforeprint', begin);
+    addEventListener('afterprint', end);
+    return () => {
+      removeEventListener('beforeprint', begin);
+      removeEventListener('afterprint', end);
+    };
+  }, []);
+  return paper;
+}
