@@ -2,6 +2,7 @@
 #include "database/query.h"
 
 #include <math.h>
+#include <string.h>
 
 struct query database_query(struct database *d, uint32_t text, struct arena *keep,
                             struct fault *fault)
@@ -114,12 +115,24 @@ double query_get_number(struct query *q)
     return sqlite3_column_double(q->statement, column);
 }
 
+const char *query_see_text(struct query *q)
+{
+    return (const char *)sqlite3_column_text(q->statement, q->column++);
+}
+
 const char *query_get_text(struct query *q)
+{
+    return query_get_text_like(q, NULL);
+}
+
+const char *query_get_text_like(struct query *q, const char *before)
 {
     const int column = q->column++;
     const unsigned char *text = sqlite3_column_text(q->statement, column);
     if (text == NULL)
         return NULL;
+    if (before != NULL && strcmp(before, (const char *)text) == 0)
+        return before;
     const size_t bytes = (size_t)sqlite3_column_bytes(q->statement, column);
     const char *copy = q->texts != NULL ? text_pool_add(q->texts, (const char *)text, bytes)
                                         : arena_text(q->keep, (const char *)text, bytes);

@@ -48,8 +48,12 @@ uint64_t query_get(struct query *q);
 int64_t query_get_signed(struct query *q);
 double query_get_number(struct query *q);                   /* NULL: NaN */
 const char *query_get_text(struct query *q);                /* NULL: NULL */
+const char *query_see_text(struct query *q);                /* the same, valid until the next row */
 void query_skip(struct query *q);                           /* a column that is not needed */
 const void *query_see_blob(struct query *q, size_t *bytes); /* valid until the next row */
+
+/* As query_get_text(); an equal text gives BEFORE itself, which may be NULL. */
+const char *query_get_text_like(struct query *q, const char *before);
 
 /* Ends the query; returns the code of the fault, if there is one. */
 enum status query_end(struct query *q);

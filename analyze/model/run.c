@@ -79,8 +79,12 @@ static const char *copy_of(struct text_pool *texts, const char *text)
     return text != NULL ? text_pool_add(texts, text, strlen(text)) : NULL;
 }
 
-static struct engine_total *total_of(struct engine_totals *totals, const struct engine_score *score)
+/* NEAR: where it mostly is, since cases mostly have the same engines in the same order. */
+static struct engine_total *total_of(struct engine_totals *totals, const struct engine_score *score,
+                                     uint32_t near)
 {
+    if (near < totals->count && strcmp(totals->rows[near].engine, score->engine) == 0)
+        return &totals->rows[near];
     for (uint32_t i = 0; i < totals->count; i++)
         if (strcmp(totals->rows[i].engine, score->engine) == 0)
             return &totals->rows[i];
@@ -166,18 +170,30 @@ static void take_claim(struct engine_totals *totals, struct engine_total *t,
     }
 }
 
+/* NULL: it has none. */
+static const struct engine_claim *claim_of(const struct run_case *c, const char *engine,
+                                           uint32_t near)
+{
+    if (near < c->claim_count && strcmp(c->claims[near].engine, engine) == 0)
+        return &c->claims[near];
+    for (uint32_t k = 0; k < c->claim_count; k++)
+        if (strcmp(c->claims[k].engine, engine) == 0)
+            return &c->claims[k];
+    return NULL;
+}
+
 enum status run_totals_add(struct engine_totals *totals, const struct run_case *c,
                            struct fault *fault)
 {
     for (uint32_t s = 0; s < c->result.score_count; s++) {
         const struct engine_score *score = &c->result.scores[s];
-        struct engine_total *t = total_of(totals, score);
+        struct engine_total *t = total_of(totals, score, s);
         if (t == NULL)
             return fault_set(fault, ERR_LIMIT, FAULT_NO_OFFSET, "engines in one run");
         total_add(t, score, &totals->texts);
-        for (uint32_t k = 0; k < c->claim_count; k++)
-            if (strcmp(c->claims[k].engine, t->engine) == 0)
-                take_claim(totals, t, score, &c->claims[k]);
+        const struct engine_claim *claim = claim_of(c, t->engine, s);
+        if (claim != NULL)
+            take_claim(totals, t, score, claim);
     }
     return ERR_NONE;
 }

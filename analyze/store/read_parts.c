@@ -25,20 +25,20 @@ void store_read_head(struct query *q, struct run_case *c)
     c->run_id = query_get(q);
     c->scenario = query_get_text(q);
     c->variant = query_get_text(q);
-    c->arch = cpu_parse(query_get_text(q));
-    c->kind = case_kind_parse(query_get_text(q));
+    c->arch = cpu_parse(query_see_text(q));
+    c->kind = case_kind_parse(query_see_text(q));
     c->repeat = (uint32_t)query_get(q);
     c->folder = query_get_text(q);
     c->case_sha256 = query_get_text(q);
-    c->expected_hooks = hooks_parse(query_get_text(q));
-    c->got_hooks = hooks_parse(query_get_text(q));
+    c->expected_hooks = hooks_parse(query_see_text(q));
+    c->got_hooks = hooks_parse(query_see_text(q));
     c->expected_code = query_get(q);
     c->got_code = query_get(q);
     c->expected_exit_code = query_get(q);
     c->got_exit_code = query_get(q);
     c->wall_ms = query_get(q);
     read_timing(q, &c->timing);
-    const char *verdict = query_get_text(q);
+    const char *verdict = query_see_text(q);
     if (verdict == NULL || !verdict_parse(verdict, &c->result.verdict))
         (void)fault_set(q->fault, ERR_MALFORMED, FAULT_NO_OFFSET, "verdict in the database");
     c->result.reason = query_get_text(q);
@@ -89,17 +89,20 @@ static const char *text_of(const struct case_set *set, struct known_texts *known
     return known->texts[at];
 }
 
-/* What one row of a claim says, without stacks. */
+/* What one row of a claim says, without stacks. BEFORE: one of the same place in another case,
+ * which mostly is of the same engine. */
 static void read_claim(struct query *q, const struct case_set *set, struct known_texts *known,
-                       struct engine_claim *k, struct engine_score *s)
+                       const struct engine_claim *before, struct engine_claim *k,
+                       struct engine_score *s)
 {
-    k->engine = query_get_text(q);
-    k->kind = engine_kind_of(k->engine);
-    k->shares = query_get_text(q);
+    k->engine = query_get_text_like(q, before->engine);
+    k->kind =
+        k->engine == before->engine && k->engine != NULL ? before->kind : engine_kind_of(k->engine);
+    k->shares = query_get_text_like(q, before->shares);
     const uint64_t shares = query_get(q);
     if (k->shares == NULL && shares != 0)
         k->shares = text_of(set, known, shares);
-    k->version = query_get_text(q);
+    k->version = query_get_text_like(q, before->version);
     k->subject = query_get(q) != 0;
     k->skipped = query_get(q) != 0;
     k->why = query_get_text(q);
@@ -133,6 +136,7 @@ void store_read_scores(const struct case_set *set)
     static const struct engine_score no_score = {.engine = NULL};
     struct engine_claim claims[CLAIMS_MAX];
     struct engine_score scores[CLAIMS_MAX];
+    uint32_t used = 0; /* of claims, by cases before this one */
     struct known_texts known = {.ids = {0}};
     struct run_case *last = NULL;
     uint32_t at = 0, count = 0;
@@ -149,10 +153,12 @@ void store_read_scores(const struct case_set *set)
             (void)fault_set(set->fault, ERR_LIMIT, FAULT_NO_OFFSET, "engines in one case");
             break;
         }
+        const struct engine_claim before = count < used ? claims[count] : no_claim;
         claims[count] = no_claim;
         scores[count] = no_score;
-        read_claim(&q, set, &known, &claims[count], &scores[count]);
+        read_claim(&q, set, &known, &before, &claims[count], &scores[count]);
         count++;
+        used = count > used ? count : used;
     }
     (void)query_end(&q);
     if (last != NULL)
@@ -160,31 +166,45 @@ void store_read_scores(const struct case_set *set)
     store_read_ways(set);
 }
 
-static void read_finding(struct query *q, struct finding *f)
+/* Findings repeat the texts of the one before them. */
+struct finding_before {
+    struct finding f;
+    const char *blame;
+};
+
+static void read_finding(struct query *q, const struct case_set *set, struct known_texts *known,
+                         struct finding_before *before)
 {
+    struct finding *f = &before->f;
     const uint64_t level = query_get(q);
     f->level = level <= LEVEL_LINE ? (enum finding_level)level : LEVEL_PHYSICAL;
-    const char *cause = query_get_text(q);
+    const char *cause = query_see_text(q);
     if (cause == NULL || !cause_parse(cause, &f->cause))
         f->cause = CAUSE_UNEXPLAINED;
-    f->engine = query_get_text(q);
-    f->against = query_get_text(q);
+    f->engine = query_get_text_like(q, f->engine);
+    f->against = query_get_text_like(q, f->against);
     f->against_truth = f->against != NULL && strcmp(f->against, FINDING_TRUTH) == 0;
-    f->wrong = query_get_text(q);
+    f->wrong = query_get_text_like(q, f->wrong);
     f->frame_a = (int32_t)query_get_signed(q);
     f->frame_b = (int32_t)query_get_signed(q);
     f->thread_id = (uint32_t)query_get(q);
     f->row = (uint32_t)query_get(q);
     f->fails = query_get(q) != 0;
-    f->evidence = query_get_text(q);
-    finding_blame_parse(query_get_text(q), f);
-    f->witnesses = query_get_text(q);
-    f->module = query_get_text(q);
-    f->function = query_get_text(q);
+    f->evidence = query_get_text_like(q, f->evidence);
+    const uint64_t evidence = query_get(q);
+    if (f->evidence == NULL && evidence != 0)
+        f->evidence = text_of(set, known, evidence);
+    before->blame = query_get_text_like(q, before->blame);
+    finding_blame_parse(before->blame, f);
+    f->witnesses = query_get_text_like(q, f->witnesses);
+    f->module = query_get_text_like(q, f->module);
+    f->function = query_get_text_like(q, f->function);
 }
 
 void store_read_findings(const struct case_set *set)
 {
+    struct finding_before before = {.blame = NULL};
+    struct known_texts known = {.ids = {0}};
     struct run_case *last = NULL;
     uint32_t at = 0, room = 0;
     struct query q = store_begin_set(set, SQL_READ_FINDINGS);
@@ -198,9 +218,8 @@ void store_read_findings(const struct case_set *set)
         if (!store_grow(&out->findings, out->finding_count, &room, sizeof *out->findings, set->keep,
                         set->fault))
             break;
-        struct finding *f = &out->findings[out->finding_count++];
-        memset(f, 0, sizeof *f);
-        read_finding(&q, f);
+        read_finding(&q, set, &known, &before);
+        out->findings[out->finding_count++] = before.f;
     }
     (void)query_end(&q);
 }

@@ -29,7 +29,6 @@
 
 /* What claims and findings say is kept once; older versions kept it in each row. */
 #define SHARES "coalesce(k.shares, (SELECT value FROM text WHERE id = k.shares_text))"
-#define EVIDENCE "coalesce(f.evidence, (SELECT value FROM text WHERE id = f.evidence_text))"
 
 /* What a comparison needs of every case. */
 #define SIDE_COLUMNS "c.id, scenario, variant, kind, repeat, verdict, signature, has_truth, reason"
@@ -357,7 +356,8 @@ const char *const store_sql[SQL_COUNT] = {
                       " ORDER BY case_id, way",
     [SQL_READ_FINDINGS] =
         "SELECT case_id, level, cause, engine, against, wrong, frame_a, frame_b,"
-        " thread_id, row, fails, " EVIDENCE ", blame, witnesses, module, function FROM finding f"
+        " thread_id, row, fails, evidence, evidence_text, blame, witnesses, module, function"
+        " FROM finding f"
         " WHERE case_id BETWEEN ? AND ? ORDER BY case_id, position",
     [SQL_READ_THREADS] = "SELECT thread_id, name, role, truth, reference, row_count FROM thread"
                          " WHERE case_id = ? ORDER BY position",

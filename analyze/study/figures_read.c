@@ -225,7 +225,9 @@ static struct scenario_builds *find_build(struct reading *r, const char *scenari
 static void count_build(struct reading *r, const struct run_case *c)
 {
     const uint32_t before = r->texts.count;
-    const char *scenario = copy_of(r, c->scenario);
+    const bool is_last =
+        r->out->build_count > 0 && strcmp(r->builds[r->build_at].scenario, c->scenario) == 0;
+    const char *scenario = is_last ? r->builds[r->build_at].scenario : copy_of(r, c->scenario);
     struct scenario_builds *build = find_build(r, scenario, r->texts.count > before);
     if (build == NULL) {
         const uint32_t count = r->out->build_count;

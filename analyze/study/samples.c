@@ -11,6 +11,9 @@
 
 #define COLUMN_BYTES ((uint64_t)SAMPLE_CHUNK * sizeof(uint64_t))
 
+/* Between columns, so that those of a full chunk are not at one place of the processor's cache. */
+enum { COLUMN_GAP = 8 };
+
 _Static_assert(sizeof(struct figure_sample) % sizeof(uint64_t) == 0, "a sample is whole words");
 
 void sample_set_init(struct sample_set *set, size_t words)
@@ -22,7 +25,9 @@ void sample_set_free(struct sample_set *set)
 {
     if (set->spill != NULL)
         (void)fclose(set->spill);
-    free(set->rows);
+    free(set->numbers);
+    free(set->used);
+    free(set->places);
     sample_set_init(set, set->words);
 }
 
@@ -31,18 +36,26 @@ static enum status spill_fault(struct fault *fault)
     return fault_set(fault, ERR_IO, FAULT_NO_OFFSET, "temporary file for the times of a run");
 }
 
-/* Writes the rows as a chunk: all numbers of the first column, then those of the second, ... */
+static uint64_t *column_of(const struct sample_set *set, size_t word)
+{
+    return &set->numbers[word * ((size_t)set->room + COLUMN_GAP)];
+}
+
+/* Writes the columns that are not all 0, which are all 0 afterwards. */
 static bool write_chunk(struct sample_set *set)
 {
-    static const uint32_t count = SAMPLE_CHUNK;
-    uint64_t *column = malloc(COLUMN_BYTES);
-    bool ok = column != NULL && fseek(set->spill, 0, SEEK_END) == 0;
+    const size_t chunk = (set->count - set->row_count) / SAMPLE_CHUNK;
+    bool ok = ARRAY_ROOM(set->places, set->place_room, (chunk + 1) * set->words) &&
+              fseek(set->spill, 0, SEEK_END) == 0;
     for (size_t word = 0; ok && word < set->words; word++) {
-        for (uint32_t i = 0; i < count; i++)
-            column[i] = set->rows[i * set->words + word];
-        ok = fwrite(column, sizeof *column, count, set->spill) == count;
+        uint64_t *column = column_of(set, word);
+        set->places[chunk * set->words + word] = set->used[word] ? ++set->written : 0;
+        if (!set->used[word])
+            continue;
+        ok = fwrite(column, sizeof *column, SAMPLE_CHUNK, set->spill) == SAMPLE_CHUNK;
+        memset(column, 0, COLUMN_BYTES);
+        set->used[word] = false;
     }
-    free(column);
     return ok;
 }
 
@@ -60,16 +73,42 @@ static enum status spill(struct sample_set *set, struct fault *fault)
     return ERR_NONE;
 }
 
+/* Room for one more row. */
+static bool widen(struct sample_set *set)
+{
+    const size_t row = set->words * sizeof *set->numbers;
+    const size_t room = array_next_room(set->room, (size_t)set->row_count + 1, row);
+    struct sample_set wider = *set;
+    if (room == 0 || room >= UINT32_MAX - COLUMN_GAP ||
+        (set->used == NULL && (set->used = calloc(set->words, sizeof *set->used)) == NULL))
+        return false;
+    wider.room = (uint32_t)room;
+    wider.numbers = calloc(room + COLUMN_GAP, row);
+    for (size_t word = 0; wider.numbers != NULL && word < set->words; word++)
+        if (set->used[word])
+            memcpy(column_of(&wider, word), column_of(set, word),
+                   set->row_count * sizeof *set->numbers);
+    if (wider.numbers == NULL)
+        return false;
+    free(set->numbers);
+    set->numbers = wider.numbers;
+    set->room = wider.room;
+    return true;
+}
+
 enum status sample_set_add(struct sample_set *set, const void *row, struct fault *fault)
 {
-    const size_t bytes = set->words * sizeof *set->rows;
+    const uint64_t *numbers = row;
     if (set->row_count >= SAMPLE_CHUNK && spill(set, fault) != ERR_NONE)
         return fault->code;
-    uint64_t *rows = array_reserve(set->rows, &set->row_room, (uint64_t)set->row_count + 1, bytes);
-    if (rows == NULL)
+    if (set->row_count == set->room && !widen(set))
         return fault_no_memory(fault, "times of a run");
-    set->rows = rows;
-    memcpy(&rows[set->row_count++ * set->words], row, bytes);
+    for (size_t word = 0; word < set->words; word++)
+        if (numbers[word] != 0) {
+            column_of(set, word)[set->row_count] = numbers[word];
+            set->used[word] = true;
+        }
+    set->row_count++;
     set->count++;
     return ERR_NONE;
 }
@@ -78,9 +117,12 @@ enum status sample_set_add(struct sample_set *set, const void *row, struct fault
 static enum status read_spilled(struct sample_set *set, uint32_t chunk, size_t word, uint32_t first,
                                 uint32_t count, uint64_t *out, struct fault *fault)
 {
-    const uint64_t at = (chunk * set->words + word) * COLUMN_BYTES + first * sizeof *out;
-    if (at > LONG_MAX || fseek(set->spill, (long)at, SEEK_SET) != 0 ||
-        fread(out, sizeof *out, count, set->spill) != count)
+    const uint32_t place = set->places[chunk * set->words + word];
+    const uint64_t at = (place - 1) * COLUMN_BYTES + first * sizeof *out;
+    if (place == 0)
+        memset(out, 0, count * sizeof *out);
+    else if (at > LONG_MAX || fseek(set->spill, (long)at, SEEK_SET) != 0 ||
+             fread(out, sizeof *out, count, set->spill) != count)
         return spill_fault(fault);
     return ERR_NONE;
 }
@@ -94,8 +136,8 @@ enum status sample_set_column(struct sample_set *set, int offset, uint64_t *out,
         if (read_spilled(set, at / SAMPLE_CHUNK, word, 0, SAMPLE_CHUNK, &out[at], fault) !=
             ERR_NONE)
             return fault->code;
-    for (uint32_t i = 0; i < set->row_count; i++)
-        out[spilled + i] = set->rows[i * set->words + word];
+    if (set->row_count > 0)
+        memcpy(&out[spilled], column_of(set, word), set->row_count * sizeof *out);
     return ERR_NONE;
 }
 
@@ -121,7 +163,7 @@ enum status sample_set_number(struct sample_set *set, uint32_t at, int offset, u
     const uint32_t spilled = set->count - set->row_count;
     if (at < spilled)
         return read_spilled(set, at / SAMPLE_CHUNK, word, at % SAMPLE_CHUNK, 1, out, fault);
-    *out = set->rows[(at - spilled) * set->words + word];
+    *out = column_of(set, word)[at - spilled];
     return ERR_NONE;
 }
 
@@ -130,13 +172,55 @@ void sample_sort(uint64_t *numbers, size_t count)
     array_sort_numbers(numbers, count, sizeof *numbers);
 }
 
-size_t sample_distinct(uint64_t *numbers, size_t count)
+/* Open addressing: SLOTS of ROOM, a power of two; 0 is free. */
+static bool is_added(uint64_t *slots, size_t room, uint64_t number)
+{
+    size_t at = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (room - 1);
+    while (slots[at] != 0 && slots[at] != number)
+        at = (at + 1) & (room - 1);
+    const bool is_new = slots[at] == 0;
+    slots[at] = number;
+    return is_new;
+}
+
+/* Twice as many slots, with what SLOTS has; NULL: out of memory. */
+static uint64_t *widened(const uint64_t *slots, size_t room)
+{
+    uint64_t *wider = calloc(2 * room, sizeof *wider);
+    for (size_t i = 0; wider != NULL && i < room; i++)
+        if (slots[i] != 0)
+            (void)is_added(wider, 2 * room, slots[i]);
+    return wider;
+}
+
+static size_t distinct_when_sorted(uint64_t *numbers, size_t count)
 {
     size_t found = 0;
     sample_sort(numbers, count);
     for (size_t i = 0; i < count; i++)
         found += i == 0 || numbers[i - 1] != numbers[i];
     return found;
+}
+
+size_t sample_distinct(uint64_t *numbers, size_t count)
+{
+    enum { FIRST_ROOM = 256 };
+    size_t room = FIRST_ROOM, found = 0;
+    uint64_t *slots = count > 0 ? calloc(room, sizeof *slots) : NULL;
+    bool has_zero = false;
+    for (size_t i = 0; slots != NULL && i < count; i++) {
+        has_zero = has_zero || numbers[i] == 0;
+        found += numbers[i] != 0 && is_added(slots, room, numbers[i]);
+        if (2 * found < room)
+            continue;
+        uint64_t *wider = widened(slots, room);
+        free(slots);
+        slots = wider;
+        room *= 2;
+    }
+    const bool whole = slots != NULL;
+    free(slots);
+    return whole ? found + has_zero : distinct_when_sorted(numbers, count);
 }
 
 /* Builds are of one kind that have the same before the optimisation in their name: "managed10-". */

@@ -41,12 +41,15 @@ static inline enum cpu sample_arch(uint64_t stratum)
 enum { SAMPLE_CHUNK = 4096 };
 
 struct sample_set {
-    uint64_t *rows; /* those that are in memory, the last ones */
-    size_t words;   /* numbers in a row */
-    uint32_t row_count, row_room;
-    uint32_t count; /* of all */
-    FILE *spill;    /* whole chunks; NULL: none */
-    bool no_spill;  /* a temporary file cannot be made */
+    uint64_t *numbers; /* the rows that are in memory, the last ones: column after column */
+    bool *used;        /* the columns of these that are not all 0 */
+    size_t words;      /* numbers in a row */
+    uint32_t row_count, room;
+    uint32_t count;   /* of all */
+    FILE *spill;      /* of whole chunks, the columns that are not all 0; NULL: none */
+    uint32_t *places; /* of each column of each chunk: the how-manieth there; 0: all are 0 */
+    uint32_t place_room, written;
+    bool no_spill; /* a temporary file cannot be made */
 };
 
 /* The numbers of a row: of the headline, as many as a figure_sample has. */
@@ -101,7 +104,7 @@ const char *sample_few_text(size_t cases, size_t scenarios, struct arena *keep);
 
 void sample_sort(uint64_t *numbers, size_t count);
 
-/* Sorts NUMBERS and says how many different ones there are: of units or scenarios. */
+/* How many of NUMBERS are different: of units or scenarios. May change their order. */
 size_t sample_distinct(uint64_t *numbers, size_t count);
 
 #endif

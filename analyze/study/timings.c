@@ -136,7 +136,8 @@ static enum status add_stacks(struct timings_count *count, const struct run_case
 
 enum status timings_add(struct timings_count *count, const struct run_case *c, struct fault *fault)
 {
-    uint64_t row[ROW_WORDS] = {0};
+    uint64_t row[ROW_WORDS];
+    memset(row, 0, count->rows.words * sizeof *row);
     for (size_t i = 0; i < TIMINGS_CAPTURE; i++)
         if (capture_rows[i].bytes || !c->timing.crowded)
             row[i] = number_at(&c->timing, capture_rows[i].offset);

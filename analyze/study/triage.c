@@ -11,6 +11,7 @@
 #include "store/store.h"
 #include "study/accuracy.h"
 #include "study/run_difference.h"
+#include "study/triage_order.h"
 
 static const struct {
     const char *name, *phrase;
@@ -154,30 +155,6 @@ const struct failures *triage_failures(const struct triage *triage, const struct
     return item->group == TRIAGE_ACCEPTED ? &triage->accepted : &triage->failures;
 }
 
-/* Equal names are one text in most lists. */
-static int by_text(const char *a, const char *b)
-{
-    return a == b ? 0 : strcmp(a, b);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const struct triage_item *x = a, *y = b;
-    const int scenario = by_text(x->scenario, y->scenario);
-    const int variant = scenario != 0 ? scenario : by_text(x->variant, y->variant);
-    return variant != 0 ? variant : (x->repeat > y->repeat) - (x->repeat < y->repeat);
-}
-
-static int by_urgency(const void *a, const void *b)
-{
-    const struct triage_item *x = a, *y = b;
-    if (x->group != y->group)
-        return (int)x->group - (int)y->group;
-    if (x->is_new != y->is_new)
-        return x->is_new ? -1 : 1;
-    return by_name(a, b);
-}
-
 /* ---- one case after the other ------------------------------------------------------------- */
 
 struct sorting {
@@ -246,7 +223,8 @@ static enum status add_item(void *context, const struct run_case *c, struct faul
 {
     struct sorting *s = context;
     struct triage *out = s->out;
-    if (!ARENA_ROOM(s->keep, out->items, s->room, (uint64_t)out->item_count + 1))
+    const uint64_t wanted = (uint64_t)out->item_count + 1, all = out->run.case_count;
+    if (!ARENA_ROOM(s->keep, out->items, s->room, wanted < all ? all : wanted))
         return fault_no_memory(fault, "queue of cases");
     const enum trouble trouble = triage_trouble(c);
     struct triage_item *item = &out->items[out->item_count++];
@@ -303,38 +281,51 @@ static enum status arrange_marks(struct sorting *s, struct fault *fault)
     return ERR_NONE;
 }
 
-/* Marks what fails now and did not in the baseline of the run's branch and platform. Sorts the
- * items by name. */
+/* The verdicts of the run, as they passed: a row's `index` is the place of its item. */
+static bool side_of(const struct triage *t, struct arena *keep, struct diff_side *out)
+{
+    *out = (struct diff_side){.run = &t->run, .count = t->item_count};
+    out->cases = ARENA_ARRAY(keep, (size_t)t->item_count + 1, struct diff_case);
+    for (uint32_t i = 0; out->cases != NULL && i < t->item_count; i++) {
+        const struct triage_item *item = &t->items[i];
+        out->cases[i] = (struct diff_case){.scenario = item->scenario,
+                                           .variant = item->variant,
+                                           .signature = item->signature,
+                                           .kind = item->kind,
+                                           .verdict = item->verdict,
+                                           .repeat = item->repeat,
+                                           .index = i};
+    }
+    return out->cases != NULL;
+}
+
+/* Marks what fails now and did not in the baseline of the run's branch and platform. The items are
+ * sorted by name. */
 static enum status mark_new(struct store *store, struct arena *keep, struct triage *t,
                             struct fault *fault)
 {
-    struct run_side before, now;
+    struct run_side before;
+    struct diff_side now;
     struct run_diff diff;
     struct fault none = FAULT_INIT;
     if (study_read_side_before(store, "baseline", &t->run, DIFF_VERDICTS, keep, &before, &none) !=
             ERR_NONE ||
         before.info.id == t->run.id)
         return ERR_NONE;
-    if (study_read_side_of(store, t->run.id, DIFF_VERDICTS, keep, &now, fault) != ERR_NONE ||
-        difference_of_verdicts(&before.side, &now.side, keep, &diff, fault) != ERR_NONE)
+    if (!side_of(t, keep, &now))
+        return fault_no_memory(fault, "queue of cases");
+    if (difference_of_verdicts(&before.side, &now, keep, &diff, fault) != ERR_NONE)
         return fault->code;
     t->baseline = before.info.id;
-    array_sort(t->items, t->item_count, sizeof *t->items, by_name);
     for (uint32_t i = 0; i < diff.row_count; i++) {
-        const struct diff_case *c = diff.rows[i].b;
-        if (diff.rows[i].group != DIFF_NEW || c == NULL)
+        if (diff.rows[i].group != DIFF_NEW || diff.rows[i].b == NULL)
             continue;
-        const struct triage_item key = {
-            .scenario = c->scenario, .variant = c->variant, .repeat = c->repeat};
-        struct triage_item *item =
-            bsearch(&key, t->items, t->item_count, sizeof *t->items, by_name);
-        if (item != NULL && !item->is_new) {
-            item->is_new = true;
-            t->fresh += item->trouble != TROUBLE_NONE;
-            for (int k = 0; k < FAILURES_OF_CASE; k++)
-                if (item->trouble != TROUBLE_NONE && item->failures[k] != UINT32_MAX)
-                    t->failures.rows[item->failures[k]].fresh++;
-        }
+        struct triage_item *item = &t->items[diff.rows[i].b->index];
+        item->is_new = true;
+        t->fresh += item->trouble != TROUBLE_NONE;
+        for (int k = 0; k < FAILURES_OF_CASE; k++)
+            if (item->trouble != TROUBLE_NONE && item->failures[k] != UINT32_MAX)
+                t->failures.rows[item->failures[k]].fresh++;
     }
     return ERR_NONE;
 }
@@ -376,8 +367,9 @@ enum status triage_make(struct store *store, const char *word, struct arena *kee
         arrange_failures(&sorting, &sorting.accepted, store, fault) != ERR_NONE)
         return fault->code;
     arena_init(&scratch, 0);
-    if (mark_new(store, &scratch, out, fault) == ERR_NONE)
-        array_sort(out->items, out->item_count, sizeof *out->items, by_urgency);
+    if (triage_sort_by_name(out->items, out->item_count, fault) == ERR_NONE &&
+        mark_new(store, &scratch, out, fault) == ERR_NONE)
+        (void)triage_sort_by_urgency(out->items, out->item_count, fault);
     arena_free(&scratch);
     return fault->code;
 }

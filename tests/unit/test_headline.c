@@ -321,6 +321,7 @@ TEST(the_numbers_of_large_runs_leave_memory_and_stay_the_same)
     for (uint32_t i = 0; i < COUNT; i++) {
         struct figure_sample sample = {.timing.walk_ns = i + 1};
         sample.ways[WAY_OFFSET].same = 7 * (uint64_t)i;
+        sample.timing.dump_bytes = i / SAMPLE_CHUNK == 1 ? i : 0; /* of one chunk alone */
         REQUIRE(sample_set_add(&set, &sample, &fault) == ERR_NONE);
     }
     CHECK_EQ(set.count, COUNT);
@@ -331,12 +332,44 @@ TEST(the_numbers_of_large_runs_leave_memory_and_stay_the_same)
     REQUIRE(sample_set_column(&set, SAMPLE_TIMING(walk_ns), column, &fault) == ERR_NONE);
     for (uint32_t i = 0; i < COUNT; i++)
         CHECK_EQ(column[i], i + 1);
+    REQUIRE(sample_set_column(&set, SAMPLE_TIMING(dump_bytes), column, &fault) == ERR_NONE);
+    for (uint32_t i = 0; i < COUNT; i++)
+        CHECK_EQ(column[i], i / SAMPLE_CHUNK == 1 ? i : 0);
+    REQUIRE(sample_set_column(&set, SAMPLE_TIMING(record_bytes), column, &fault) == ERR_NONE);
+    for (uint32_t i = 0; i < COUNT; i++)
+        CHECK_EQ(column[i], 0);
     for (uint32_t i = 0; i < COUNT; i += 1021) {
         uint64_t number = 0;
         REQUIRE(sample_set_number(&set, i, last, &number, &fault) == ERR_NONE);
         CHECK_EQ(number, 7 * (uint64_t)i);
     }
     sample_set_free(&set);
+}
+
+/* Units and scenarios are hashes, of which one may be 0. */
+TEST(different_numbers_are_counted_in_any_order)
+{
+    enum { MOST = 5000 };
+    static const struct {
+        const char *name;
+        uint64_t first, step, turn; /* first + step * (i % turn) */
+        size_t count, want;
+    } rows[] = {
+        {"none", 1, 1, 1, 0, 0},
+        {"one", 9, 1, 1, 1, 1},
+        {"the same", UINT64_MAX, 0, 1, MOST, 1},
+        {"0 alone", 0, 0, 1, 3, 1},
+        {"0 among others", 0, 1, 3, 7, 3},
+        {"all different", 5, 1, MOST, MOST, MOST},
+        {"alike in their low bits", 1, UINT64_C(1) << 40, 1000, MOST, 1000},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        uint64_t numbers[MOST];
+        test_row(rows[i].name);
+        for (size_t k = 0; k < rows[i].count; k++)
+            numbers[k] = rows[i].first + rows[i].step * (k % rows[i].turn);
+        CHECK_EQ(sample_distinct(numbers, rows[i].count), rows[i].want);
+    }
 }
 
 /* The made cases but the last one 8 times, and the last one, of SCENARIOS in turn; only the first 5
