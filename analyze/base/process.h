@@ -32,7 +32,7 @@ struct process_request {
 struct process_result {
     int exit_code; /* 0..255; 128 + signal when killed by one */
     bool timed_out;
-    bool output_cut; /* the program wrote more than output_max_bytes */
+    bool output_cut; /* standard output was longer than output_max_bytes */
     char *output;    /* standard output, NUL-terminated, in KEEP */
     size_t output_bytes;
     char *errors; /* standard error, likewise */

@@ -359,7 +359,7 @@ enum status process_run(const struct process_request *request, struct arena *kee
         (void)close(c.input);
     out->output = pump_finish(&c.out, keep, &out->output_bytes);
     out->errors = pump_finish(&c.err, keep, &out->errors_bytes);
-    out->output_cut = c.out.cut || c.err.cut;
+    out->output_cut = c.out.cut;
     out->exit_code = exit_code_of(state);
     out->wall_ns = clock_ns() - start_ns;
     out->peak_bytes = (uint64_t)usage.ru_maxrss * 1024U;

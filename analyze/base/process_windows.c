@@ -440,7 +440,7 @@ enum status process_run(const struct process_request *request, struct arena *kee
     child_run(request, &child, streams, out);
     out->output = pump_finish(&streams[0], keep, &out->output_bytes);
     out->errors = pump_finish(&streams[1], keep, &out->errors_bytes);
-    out->output_cut = streams[0].cut || streams[1].cut;
+    out->output_cut = streams[0].cut;
     out->wall_ns = clock_ns() - start_ns;
     child_close(&child);
     if (!request->despite_interrupt && process_interrupted())

@@ -147,6 +147,8 @@ static const char *lack_of(const struct process_result *answer)
         return "it did not answer in time";
     if (answer->exit_code != 0)
         return "it failed";
+    if (answer->output_cut)
+        return "it printed more than 64 MiB, and the rest is cut";
     return answer->output[0] == '\0' ? "it printed nothing" : NULL;
 }
 

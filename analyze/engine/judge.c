@@ -203,7 +203,8 @@ static enum status read_answer(const struct judge_work *w, const struct judge_qu
 }
 
 /* Starts the program for this question alone, under JUDGE_LIMIT_MS. Fails: ERR_IO for any exit code
- * but 0, ERR_TIMEOUT, both with out->why; else like process_run(). */
+ * but 0, ERR_TIMEOUT, ERR_LIMIT a longer answer than is kept, all with out->why; else like
+ * process_run(). */
 static enum status ask_once(const struct judge_work *w, const char *program,
                             const struct judge_question *question)
 {
@@ -233,6 +234,10 @@ static enum status ask_once(const struct judge_work *w, const char *program,
                                       answer.exit_code, colon, words);
         return fault_set(w->fault, answer.timed_out ? ERR_TIMEOUT : ERR_IO, FAULT_NO_OFFSET,
                          "judge");
+    }
+    if (answer.output_cut) {
+        out->why = "its program printed more than 64 MiB, and the rest is cut";
+        return fault_set(w->fault, ERR_LIMIT, FAULT_NO_OFFSET, "judge");
     }
     if (read_answer(w, question, answer.output, answer.output_bytes) != ERR_NONE &&
         out->why == NULL && words[0] != '\0')

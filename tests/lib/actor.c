@@ -34,6 +34,15 @@ static const char usage[] =
 
 static const char *self, *out_folder = ".";
 
+static void put_zeros(long count)
+{
+    static const char zeros[1 << 16];
+    for (long some; count > 0; count -= some) {
+        some = count < (long)sizeof zeros ? count : (long)sizeof zeros;
+        (void)fwrite(zeros, 1, (size_t)some, stdout);
+    }
+}
+
 static void copy(FILE *in)
 {
     for (int c = getc(in); c != EOF; c = getc(in))
@@ -141,8 +150,7 @@ static void act(const char *verb, const char *rest)
     else if (strcmp(verb, "env") == 0)
         (void)printf("%s\n", getenv(rest) != NULL ? getenv(rest) : "");
     else if (strcmp(verb, "zeros") == 0)
-        for (long i = atol(rest); i > 0; i--)
-            (void)putchar(0);
+        put_zeros(atol(rest));
     else if (strcmp(verb, "hold") == 0)
         hold((size_t)atol(rest));
     else if (strcmp(verb, "deaf") == 0)

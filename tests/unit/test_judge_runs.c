@@ -162,6 +162,10 @@ TEST(a_judge_is_asked_by_a_launcher)
          "echo \"=>0 0x0040429e last+0x1() in test_app (0x0040429e)\"\n",
          ERR_NONE, "mscoree,mshtml=|winedbg --file commands winedbg.dmp|", "fake version 1", NULL,
          "inner"},
+        {"winedbg without an end", &judge_winedbg, CPU_X86,
+         "echo Backtrace:\necho \"=>0 0x0040429e inner+0x1() in test_app (0x0040429e)\"\n"
+         "head -c 67108865 /dev/zero\n",
+         ERR_LIMIT, NULL, NULL, "its program printed more than 64 MiB, and the rest is cut", NULL},
         {"winedbg without a backtrace", &judge_winedbg, CPU_X86, "echo no\n", ERR_NONE, NULL,
          "fake version 1", NULL, NULL},
         {"lldb", &judge_lldb, CPU_X86,

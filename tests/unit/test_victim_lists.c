@@ -132,6 +132,17 @@ TEST(a_scenario_has_what_its_line_says)
 
 #define LINE(NAME) "{\"name\":\"" NAME "\",\"kind\":\"crash\"}"
 
+/* Scenarios may be missing from it, and a run without them is no run of all. */
+TEST(a_list_that_was_cut_is_none)
+{
+    put_program("victims/victims-ob2.exe", X64);
+    struct listed got = list_of("out " LINE("a") "\nzeros 67108864", NULL);
+    CHECK_EQ(got.status, ERR_IO);
+    CHECK_HAS(got.fault.path, "victims-ob2.exe");
+    CHECK_STR(got.fault.hint, "it printed more than 64 MiB, and the rest is cut");
+    arena_free(&got.keep);
+}
+
 /* By name, then by build. */
 TEST(scenarios_of_all_programs_are_in_order)
 {
