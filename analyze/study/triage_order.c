@@ -68,8 +68,11 @@ static bool rank(const struct triage_item *items, struct key *keys, uint32_t cou
     if (find_names(items, keys, count, &names, &name_count) &&
         (ranks = malloc(((size_t)name_count + 1) * sizeof *ranks)) != NULL) {
         array_sort(names, name_count, sizeof *names, by_text);
-        for (uint32_t i = 0; i < name_count; i++)
-            ranks[names[i].met] = i;
+        for (uint32_t i = 0, at = 0; i < name_count; i++) {
+            if (i > 0 && by_text(&names[i - 1], &names[i]) != 0)
+                at++; /* equal texts at two addresses are one name */
+            ranks[names[i].met] = at;
+        }
         for (uint32_t i = 0; i < count; i++)
             keys[i].number = (uint64_t)ranks[keys[i].number] << 32 | items[i].repeat;
     }

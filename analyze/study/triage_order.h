@@ -5,7 +5,7 @@
 
 #include "study/triage.h"
 
-/* By scenario, variant and repeat. Equal names are one address. Fails: ERR_MEMORY. */
+/* By scenario, variant and repeat. Fails: ERR_MEMORY. */
 enum status triage_sort_by_name(struct triage_item *items, uint32_t count, struct fault *fault);
 
 /* By group, then new ones first. Fails: ERR_MEMORY. */
