@@ -94,11 +94,11 @@ static bool read_origin(struct dwarf_context *from, struct dwarf_context *contex
     return good;
 }
 
-/* True for the entry of a function of C that other files see. Where it is inlined somewhere, its
+/* True for the entry of a function that other files see. Where it is inlined somewhere, its
  * abstract entry says so, and not that of its code. */
-static bool is_linked_so(const struct dwarf_context *context, const struct dwarf_entry *entry)
+static bool is_external(const struct dwarf_entry *entry)
 {
-    if (!context->c || !entry_has(entry, AT_EXTERNAL))
+    if (!entry_has(entry, AT_EXTERNAL))
         return false;
     const struct dwarf_value flag = entry->values[AT_EXTERNAL];
     return flag.bytes == 0 || flag.at[0] != 0;
@@ -114,7 +114,8 @@ static struct dwarf_name *entry_names(struct arena *keep, struct dwarf_context *
     for (int step = 0; out != NULL && step < DWARF_NAME_STEPS; step++) {
         struct dwarf_context *to;
         uint64_t offset;
-        out->is_linked_so = out->is_linked_so || is_linked_so(context, entry);
+        if (context->c && is_external(entry))
+            out->is_linked_so = true;
         out->linkage = dwarf_text(context, entry, AT_LINKAGE_NAME);
         const bool damaged = context->damaged, linked = out->linkage != NULL;
         const char *plain = dwarf_text(context, entry, AT_NAME);
