@@ -1,7 +1,9 @@
 /* The totals of a stream: a result that is delivered twice. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/files.h"
+#include "stream/slice.h"
 #include "stream/totals.h"
 #include "test.h"
 
@@ -227,6 +229,54 @@ TEST(the_newest_versions_are_listed)
         CHECK_STR(list.versions[0].version, last);
         (void)snprintf(last, sizeof last, "v%03u", (unsigned)(made[i] - list.version_count));
         CHECK_STR(list.versions[list.version_count - 1].version, last);
+        totals_close(totals);
+        arena_free(&keep);
+    }
+}
+
+/* FIPS 180 states the digest of "abc". The slices come in any order, and one may come twice. */
+#define ABC "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+#define ABD "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ae"
+TEST(slices_are_whole_when_their_digest_is_that_of_their_bytes)
+{
+    static const struct {
+        const char *name, *digest;
+        struct {
+            uint32_t number;
+            const char *data;
+        } slices[4];
+        enum status status; /* of the last one */
+        const char *whole;
+    } rows[] = {
+        {"in order", ABC, {{0, "ab"}, {1, "c"}}, ERR_NONE, "abc"},
+        {"the last one first", ABC, {{1, "c"}, {0, "ab"}}, ERR_NONE, "abc"},
+        {"one twice", ABC, {{0, "ab"}, {0, "ab"}, {1, "c"}}, ERR_NONE, "abc"},
+        {"one is missing", ABC, {{0, "ab"}}, ERR_NONE, NULL},
+        {"another digest", ABD, {{0, "ab"}, {1, "c"}}, ERR_MALFORMED, NULL},
+        {"other bytes", ABC, {{0, "ab"}, {1, "d"}}, ERR_MALFORMED, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct totals *totals = NULL;
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        const char *whole = NULL;
+        size_t bytes = 0;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        const char *path = arena_printf(&keep, "%s/slices-%zu", test_scratch(), i);
+        REQUIRE(totals_open(path, true, &totals, &fault) == ERR_NONE);
+        REQUIRE(totals_begin(totals, &fault) == ERR_NONE);
+        for (size_t k = 0; k < COUNT_OF(rows[i].slices) && rows[i].slices[k].data != NULL; k++) {
+            const char *data = rows[i].slices[k].data;
+            const struct slice slice = {"r-1", rows[i].digest, rows[i].slices[k].number,
+                                        2,     data,           strlen(data)};
+            CHECK(whole == NULL);
+            (void)totals_add_slice(totals, &slice, &keep, &whole, &bytes, &fault);
+        }
+        CHECK_EQ(fault.code, rows[i].status);
+        if (fault.code == ERR_NONE && CHECK_EQ(whole != NULL, rows[i].whole != NULL) &&
+            whole != NULL)
+            CHECK_STR(arena_text(&keep, whole, bytes), rows[i].whole);
         totals_close(totals);
         arena_free(&keep);
     }
