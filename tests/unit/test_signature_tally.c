@@ -268,6 +268,8 @@ TEST(a_partial_result_that_would_make_sums_wrong_is_refused)
          "#signatures\t1\t2\t3\t0\t0\t\t\t\n2\t0\t\t\ta\n2\t0\t\t\tb\n", ERR_MALFORMED},
         {"an error above its count", "#signatures\t1\t1\t9\t9\t0\t\t\t\n3\t4\t\t\ta\n",
          ERR_MALFORMED},
+        {"a count above the number of stacks, its error not",
+         "#signatures\t1\t1\t3\t3\t0\t\t\t\n5\t3\t\t\ta\n", ERR_MALFORMED},
         {"a count of zero", "#signatures\t1\t1\t9\t0\t0\t\t\t\n0\t0\t\t\ta\n", ERR_MALFORMED},
         {"no signature", "#signatures\t1\t1\t9\t0\t0\t\t\t\n1\t0\t\t\t\n", ERR_MALFORMED},
         {"a floor above the number of stacks", "#signatures\t1\t0\t3\t4\t0\t\t\t\n", ERR_MALFORMED},
