@@ -278,3 +278,23 @@ TEST(without_totals_no_problem_is_listed)
     CHECK_EQ(d.status, 422);
     close_desk(&d);
 }
+
+/* A version or hour that a report does not state is null, not an empty text. */
+TEST(what_a_report_does_not_state_is_null)
+{
+    struct totals *totals = NULL;
+    struct fault fault = FAULT_INIT;
+    struct desk d;
+    char path[640];
+    (void)snprintf(path, sizeof path, "%s/unstated.db", test_scratch());
+    REQUIRE(totals_open(path, true, &totals, &fault) == ERR_NONE);
+    add(totals, "a-1", "", "", "poke | main", 5);
+    totals_close(totals);
+    open_desk(&d, NULL, (struct dashboard_options){.totals = path});
+    ask(&d, "/problems", NULL, NULL, 0);
+    CHECK_EQ(d.status, 200);
+    CHECK_HAS(
+        d.body,
+        "\"by_version\":[{\"version\":null,\"stacks\":5,\"first_hour\":null,\"last_hour\":null}]");
+    close_desk(&d);
+}
