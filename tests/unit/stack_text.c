@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "stacks/stack_raw.h"
 #include "test.h"
 
 struct stack_input *stack_text_open(const char *text, size_t bytes)
@@ -68,4 +69,23 @@ const char *stack_text_of(struct stack_input *input)
 const char *stack_text(const char *text, size_t bytes)
 {
     return stack_text_of(stack_text_open(text, bytes));
+}
+
+void stack_text_read(const uint8_t *data, size_t bytes, void *context)
+{
+    struct fault fault = FAULT_INIT;
+    struct stack_input *input = NULL;
+    (void)context;
+    REQUIRE(stack_input_open_bytes((const char *)data, bytes, &input, &fault) == ERR_NONE);
+    (void)stack_text_of(input);
+}
+
+void stack_text_check(const struct stack_text_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t bytes = strlen(rows[i].text);
+        test_row(rows[i].name);
+        CHECK_STR(stack_text(rows[i].text, bytes), rows[i].want);
+        test_truncations((const uint8_t *)rows[i].text, bytes, stack_text_read, NULL);
+    }
 }

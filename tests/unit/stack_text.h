@@ -15,4 +15,13 @@ const char *stack_text_of(struct stack_input *input);
 /* The same of TEXT. */
 const char *stack_text(const char *text, size_t bytes);
 
+/* For test_truncations() and test_flips(): reads a text, whatever it may be. */
+void stack_text_read(const uint8_t *data, size_t bytes, void *context);
+
+/* Each text is read as WANT says, and may be cut anywhere. */
+struct stack_text_row {
+    const char *name, *text, *want;
+};
+void stack_text_check(const struct stack_text_row *rows, size_t count);
+
 #endif

@@ -470,15 +470,6 @@ TEST(stack_input_names_what_cannot_be_opened)
     CHECK_EQ(stack_input_open_path(test_scratch(), &input, &fault), ERR_IO);
 }
 
-static void read_damaged(const uint8_t *data, size_t bytes, void *context)
-{
-    struct fault fault = FAULT_INIT;
-    struct stack_input *input = NULL;
-    (void)context;
-    REQUIRE(stack_input_open_bytes((const char *)data, bytes, &input, &fault) == ERR_NONE);
-    (void)stack_text_of(input);
-}
-
 TEST(stack_input_survives_truncation_and_flips)
 {
     static const char *const samples[] = {
@@ -487,8 +478,8 @@ TEST(stack_input_survives_truncation_and_flips)
         "\"frames\":[{\"module\":7,\"offset\":\"0x10\",\"kind\":\"return\",\"gap\":2}]}]}]}\n",
     };
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
-        test_truncations((const uint8_t *)samples[i], strlen(samples[i]), read_damaged, NULL);
-        test_flips((const uint8_t *)samples[i], strlen(samples[i]), read_damaged, NULL);
+        test_truncations((const uint8_t *)samples[i], strlen(samples[i]), stack_text_read, NULL);
+        test_flips((const uint8_t *)samples[i], strlen(samples[i]), stack_text_read, NULL);
     }
 }
 
@@ -559,6 +550,7 @@ TEST(spellings_of_other_tools_survive_damage)
         if (rows[i].text[0] == '{' || rows[i].text[0] == '[')
             continue;
         test_row(rows[i].name);
-        test_truncations((const uint8_t *)rows[i].text, strlen(rows[i].text), read_damaged, NULL);
+        test_truncations((const uint8_t *)rows[i].text, strlen(rows[i].text), stack_text_read,
+                         NULL);
     }
 }

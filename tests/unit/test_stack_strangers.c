@@ -7,38 +7,13 @@
 
 #include "stack_text.h"
 #include "stacks/stack_input.h"
-#include "stacks/stack_raw.h"
 #include "test.h"
-
-struct row {
-    const char *name, *text, *want;
-};
-
-static void read_part(const uint8_t *data, size_t bytes, void *context)
-{
-    struct fault fault = FAULT_INIT;
-    struct stack_input *input = NULL;
-    (void)context;
-    REQUIRE(stack_input_open_bytes((const char *)data, bytes, &input, &fault) == ERR_NONE);
-    (void)stack_text_of(input);
-}
-
-/* Also cut anywhere. */
-static void check_rows(const struct row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const size_t bytes = strlen(rows[i].text);
-        test_row(rows[i].name);
-        CHECK_STR(stack_text(rows[i].text, bytes), rows[i].want);
-        test_truncations((const uint8_t *)rows[i].text, bytes, read_part, NULL);
-    }
-}
 
 #define ID "3249D99D0C4049318610F4E4FB0B6936"
 
 TEST(frames_below_a_heading)
 {
-    static const struct row rows[] = {
+    static const struct stack_text_row rows[] = {
         {"Rust, RUST_BACKTRACE=1",
          "stack backtrace:\n   0: std::panicking::begin_panic_handler\n             at "
          "/rustc/90b3/library\\std\\src\\panicking.rs:652\n   1: app::f<void (*)(),tuple$<> >\n"
@@ -77,13 +52,13 @@ TEST(frames_below_a_heading)
          "kernel32!BaseThreadInitThunk!0x0@r\n-: ntdll!RtlAllocateHeap!0x0@r "
          "ntdll.dll!0x1234@r\n"},
     };
-    check_rows(rows, COUNT_OF(rows));
+    stack_text_check(rows, COUNT_OF(rows));
 }
 
 /* llvm-symbolizer 19 --filter-markup steps back from an address that says nothing of its kind. */
 TEST(markup_for_the_symbolizer_of_llvm)
 {
-    static const struct row rows[] = {
+    static const struct stack_text_row rows[] = {
         {"a stack",
          "{{{reset}}}\n{{{module:0x0:libc.so:elf:83238ab56ba10497aa}}}\n"
          "{{{mmap:0x7acba69d5000:0x5a000:load:0x0:rx:0x1000}}}\n{{{module:1:/x/app:elf:}}}\n"
@@ -102,12 +77,12 @@ TEST(markup_for_the_symbolizer_of_llvm)
          "{{{mmap:0xffffffffffffffff:0x10:load:1:rx:0x0}}}\n{{{bt:0:0x1010}}}\n",
          "-: !malformed@0\n-: !malformed@13\n-: ?!0x1010@r\n"},
     };
-    check_rows(rows, COUNT_OF(rows));
+    stack_text_check(rows, COUNT_OF(rows));
 }
 
 TEST(several_stacks_of_one_text)
 {
-    static const struct row rows[] = {
+    static const struct stack_text_row rows[] = {
         {"numbers that begin again",
          "#0  0x1 in f () at a.c:1\n#1  0x2 in g () at a.c:2\n(gdb) bt\n#0  0x3 in h () at a.c:3\n"
          "#0  0x4 in i () at a.c:4\n",
@@ -164,12 +139,12 @@ TEST(several_stacks_of_one_text)
          "-: !malformed@241\n-: ?!f!0x0@i(/home/u/a.cpp:12) ?!inlined!0x0@r(/home/u/a.h:3) "
          "?!g!0x0@r(/home/u/a.cpp:20) a.exe!main!0x0@r\n-: b!h!0x0@i b!i!0x0@r\n"},
     };
-    check_rows(rows, COUNT_OF(rows));
+    stack_text_check(rows, COUNT_OF(rows));
 }
 
 TEST(lines_of_more_tools)
 {
-    static const struct row rows[] = {
+    static const struct stack_text_row rows[] = {
         {"cpptrace",
          "Stack trace (most recent call first):\n#0 0x00007ff6a1b21591 in foo(int) at "
          "C:\\s.cpp:12:5\n"
@@ -284,13 +259,13 @@ TEST(lines_of_more_tools)
          "a.exe!0x1\n>   12:     *p = 0;\na.exe!0x2\n> 13: x\na.exe!0x3\n",
          "-: !malformed@10\n-: a.exe!0x1@i a.exe!0x2@r\n13: x: a.exe!0x3@i\n"},
     };
-    check_rows(rows, COUNT_OF(rows));
+    stack_text_check(rows, COUNT_OF(rows));
 }
 
 /* Any line may have what a log puts before it; a frame's own words stay. */
 TEST(lines_of_a_log)
 {
-    static const struct row rows[] = {
+    static const struct stack_text_row rows[] = {
         {"WinDbg",
          "2024-05-01T12:34:56Z stderr: 00 0012ff7c 00401600     app!f+0x17 [c:\\src\\a.c @ 12] \n"
          "2024-05-01T12:34:56Z stderr: 01 (Inline) --------     app!g+0x5 [c:\\src\\a.h @ 3] \n"
@@ -313,12 +288,12 @@ TEST(lines_of_a_log)
          "12:34:56 > x\n12:34:56 # module a - " ID "1\na!0x1\n",
          "-: !malformed@0\n-: !malformed@13\n-: a!0x1@i\n"},
     };
-    check_rows(rows, COUNT_OF(rows));
+    stack_text_check(rows, COUNT_OF(rows));
 }
 
 TEST(more_commands_of_windbg)
 {
-    static const struct row rows[] = {
+    static const struct stack_text_row rows[] = {
         {"functions as template arguments, and calls of objects",
          "00 0019fe84 00401234 app!std::thread::_Invoke<std::tuple<void (__cdecl*)(void)>,0>+0x11 "
          "[c:\\a.cpp @ 55]\n01 0019fe9c 0040162f app!`main'::`2'::<lambda_1>::operator()+0x5\n"
@@ -344,12 +319,12 @@ TEST(more_commands_of_windbg)
          "-: !malformed@80\n-: a.exe!`anonymous namespace'::f!0x0@i a.exe!ns::`dynamic initializer "
          "for 'x''!0x0@r\n"},
     };
-    check_rows(rows, COUNT_OF(rows));
+    stack_text_check(rows, COUNT_OF(rows));
 }
 
 TEST(reports_of_more_services)
 {
-    static const struct row rows[] = {
+    static const struct stack_text_row rows[] = {
         {"Backtrace",
          "{\"uuid\":\"x\",\"lang\":\"C\",\"threads\":{\"4ae5\":{\"name\":\"main\",\"fault\":true,"
          "\"stack\":[{\"address\":\"0x7ff612341537\",\"funcName\":\"f\",\"sourceCode\":\"o9\","
@@ -412,7 +387,7 @@ TEST(reports_of_more_services)
          "<r><Thread><frame ip='0x5'/></Thread><thread><frame ip='0x6'/></thread></r>",
          ": ?!0x5@i\n: ?!0x6@i\n"},
     };
-    check_rows(rows, COUNT_OF(rows));
+    stack_text_check(rows, COUNT_OF(rows));
 }
 
 /* The time grows with the text, not with its square. */

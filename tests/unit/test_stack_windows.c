@@ -4,36 +4,11 @@
 
 #include "base/array.h"
 #include "stack_text.h"
-#include "stacks/stack_raw.h"
 #include "test.h"
-
-struct row {
-    const char *name, *text, *want;
-};
-
-static void read_part(const uint8_t *data, size_t bytes, void *context)
-{
-    struct fault fault = FAULT_INIT;
-    struct stack_input *input = NULL;
-    (void)context;
-    REQUIRE(stack_input_open_bytes((const char *)data, bytes, &input, &fault) == ERR_NONE);
-    (void)stack_text_of(input);
-}
-
-/* Also cut anywhere. */
-static void check_rows(const struct row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const size_t bytes = strlen(rows[i].text);
-        test_row(rows[i].name);
-        CHECK_STR(stack_text(rows[i].text, bytes), rows[i].want);
-        test_truncations((const uint8_t *)rows[i].text, bytes, read_part, NULL);
-    }
-}
 
 TEST(stacks_that_are_not_one)
 {
-    static const struct row rows[] = {
+    static const struct stack_text_row rows[] = {
         {"Process Monitor, XML, two events",
          "<?xml "
          "version=\"1.0\"?><procmon><eventlist><event><Path>C:\\x</Path><stack><frame><depth>0"
@@ -104,13 +79,13 @@ TEST(stacks_that_are_not_one)
          "-: my a.dll!0x52651@i\n-: msvcp80.dll!0x38db@i\n-: vbc.exe!0x4040@i\n"
          "-: ntdll.dll!0x3b123@i\n"},
     };
-    check_rows(rows, COUNT_OF(rows));
+    stack_text_check(rows, COUNT_OF(rows));
 }
 
 /* Some tools print addresses where others print offsets, whatever their size. */
 TEST(addresses_that_are_no_offsets)
 {
-    static const struct row rows[] = {
+    static const struct stack_text_row rows[] = {
         {"CrashRpt, whose frames without a name have their address",
          "= Error Report = \n\n== Stack trace for thread 0x1a2c ==\n\nFrame\n"
          "app.exe!f+0x12 [ main.cpp: 12 ] \nkernel32.dll!0x7c817077\n"
@@ -125,12 +100,12 @@ TEST(addresses_that_are_no_offsets)
          "crash+0x17  [C:\\app\\main.cpp @ 12]\n",
          "-: nv.dll!0xedf5e@i app.exe!0x1537@r(C:\\app\\main.cpp:12)\n"},
     };
-    check_rows(rows, COUNT_OF(rows));
+    stack_text_check(rows, COUNT_OF(rows));
 }
 
 TEST(modules_with_more_around_their_names)
 {
-    static const struct row rows[] = {
+    static const struct stack_text_row rows[] = {
         {"WinDbg, of a module that was unloaded",
          "00 000000b6`f7cff8c0 00007ffb`2f1e2651 <Unloaded_foo.dll>+0x1234\n"
          "01 000000b6`f7cff8c8 00007ffb`2f1e2651 <Unloaded_my b.dll>+0x12\n",
@@ -153,12 +128,12 @@ TEST(modules_with_more_around_their_names)
          "05-01 12:34:56.789  1234  5678 E app :  1  ntdll.dll + 0x52651\n",
          "-: ntdll.dll!0x52651@i\n"},
     };
-    check_rows(rows, COUNT_OF(rows));
+    stack_text_check(rows, COUNT_OF(rows));
 }
 
 TEST(frames_that_were_lost)
 {
-    static const struct row rows[] = {
+    static const struct stack_text_row rows[] = {
         {"Visual Studio, code without lines, and what is no frame",
          ">\tapp.exe!N.T.M(string a, int b) Line 10 + 0x7 bytes\tC#\n"
          " \tapp.exe!N.T.M.AnonymousMethod__0(object o)\tUnknown\tNon-user code. Symbols loaded.\n"
@@ -242,5 +217,5 @@ TEST(frames_that_were_lost)
          "-: !malformed@297\n-: !malformed@305\n"
          "-: a.dll!x!0x0@i app.exe!operator<!0x0@r\n"},
     };
-    check_rows(rows, COUNT_OF(rows));
+    stack_text_check(rows, COUNT_OF(rows));
 }
