@@ -3,7 +3,6 @@
 
 #include "compare/blame_evidence.h"
 #include "compare/blame_voters.h"
-#include "compare/mismatch.h"
 #include "compare/same_names.h"
 
 static bool same_name(const struct frame *a, const struct frame *b)

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/files.h"
 #include "base/process.h"
 #include "code/evidence.h"
 #include "compare/compare.h"

@@ -32,7 +32,6 @@
 #include "conduct/run_session.h"
 #include "engine/judge_pool.h"
 #include "store/store.h"
-#include "symbol/symbol_store.h"
 
 /* The second judging thread takes a case only while this many wait. A few cases are judged before
  * its judges have started. */

@@ -5,7 +5,6 @@
 
 #include "base/files.h"
 #include "engine/frame_class.h"
-#include "format/context/registers.h"
 #include "format/record/record.h"
 #include "symbol/symbol_store.h"
 

@@ -1,7 +1,6 @@
 /* Reading truth.json: see case.h. */
 #include <string.h>
 
-#include "base/files.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "model/case.h"

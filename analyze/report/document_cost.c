@@ -6,7 +6,6 @@
 #include "report/document.h"
 #include "report/words.h"
 #include "study/cost.h"
-#include "study/measurement.h"
 
 /* The amounts, then what the terms make of them. */
 

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "report/document.h"
-#include "report/words.h"
 
 enum { FIXED = 3, ENGINE_LEAST = 6, BUILDS_MOST = 19, HEAD_BYTES = 128 };
 

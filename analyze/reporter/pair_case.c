@@ -3,7 +3,6 @@
 
 #include "conduct/analysis.h"
 #include "engine/dump.h"
-#include "engine/engines.h"
 #include "reporter/pair_judge.h"
 #include "symbol/symbol_store.h"
 

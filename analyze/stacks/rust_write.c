@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/files.h"
 #include "stacks/rust.h"
 
 struct writer {

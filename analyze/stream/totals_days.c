@@ -4,7 +4,6 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "stream/totals_days.h"
-#include "stream/totals_file.h"
 
 void totals_days_ago(uint64_t now_s, uint64_t days, char out[TEXT_DATE_BYTES])
 {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "compare/statistics.h"
-#include "store/store.h"
 #include "study/bench.h"
 
 enum { HISTORY_BENCHES = 30 };

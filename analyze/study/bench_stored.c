@@ -1,5 +1,4 @@
 /* A bench that is stored: see bench.h. */
-#include "store/store.h"
 #include "study/bench.h"
 
 enum status bench_read_stored(struct store *store, uint64_t run_id, bool samples,

@@ -21,7 +21,6 @@
 #include "base/array.h"
 #include "base/text_pool.h"
 #include "compare/known.h"
-#include "store/store.h"
 #include "study/accuracy.h"
 #include "study/cost.h"
 #include "study/failures.h"

@@ -9,7 +9,6 @@
 #include "compare/bootstrap.h"
 #include "compare/run_diff.h"
 #include "compare/statistics.h"
-#include "store/store.h"
 #include "study/gate_check.h"
 #include "study/speed.h"
 

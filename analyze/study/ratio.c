@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "store/store.h"
 
 #define UNKNOWN ((double)NAN)
 

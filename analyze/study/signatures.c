@@ -9,7 +9,6 @@
 #include "base/files.h"
 #include "base/limits.h"
 #include "compare/signature_tally.h"
-#include "store/store.h"
 #include "stream/count_files.h"
 #include "stream/partial.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "base/text_pool.h"
 #include "model/command_line.h"
 #include "store/store.h"
 #include "study/accuracy.h"

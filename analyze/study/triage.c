@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/text_pool.h"
-#include "compare/run_diff.h"
 #include "store/store.h"
 #include "study/accuracy.h"
 #include "study/run_difference.h"

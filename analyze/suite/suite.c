@@ -7,7 +7,6 @@
 #include "base/expression.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "suite/suite_case.h"
 
 enum { SUITE_FILE_BYTES_MAX = 256 << 20, SUITE_CASES_MAX = 10000000 };

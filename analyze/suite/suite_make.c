@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "suite/suite_case.h"
 #include "suite/suite_draft.h"
 #include "suite/suite_index.h"

@@ -14,7 +14,6 @@
 #include "conduct/run_facts.h"
 #include "reporter/pair_case.h"
 #include "server/offline_file.h"
-#include "store/archive.h"
 #include "study/run_keep.h"
 #include "verbs/case_import.h"
 #include "verbs/open_store.h"

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "base/array.h"
-#include "base/files.h"
 #include "base/json.h"
 #include "verbs/common.h"
 #include "verbs/open_store.h"

@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "base/log.h"
 #include "pages/shown.h"
 #include "report/words.h"
 #include "study/merge.h"

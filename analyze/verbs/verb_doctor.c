@@ -10,7 +10,6 @@
 #include "engine/engines.h"
 #include "engine/microsoft.h"
 #include "model/cpu.h"
-#include "study/runs.h"
 #include "verbs/common.h"
 #include "verbs/harness.h"
 #include "verbs/open_store.h"

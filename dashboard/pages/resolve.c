@@ -12,7 +12,6 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "engine/dump_engine.h"
-#include "http/body.h"
 #include "http/response.h"
 #include "http/secret.h"
 #include "http/state.h"

@@ -17,7 +17,6 @@
 #include "pages/stores.h"
 #include "study/acceptance.h"
 #include "study/problem.h"
-#include "study/runs.h"
 
 static enum status set_baseline(struct exchange *x, const char *body, size_t bytes,
                                 uint64_t *run_id, struct fault *fault)

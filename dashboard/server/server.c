@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "base/log.h"
 #include "base/text.h"
 #include "http/body.h"
 #include "http/connections.h"

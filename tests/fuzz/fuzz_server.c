@@ -14,7 +14,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "base/files.h"
 #include "fuzz.h"
 #include "make_run.h"
 #include "server/routes.h"

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "symbol/pdb_lookup.h"
 #include "symbol/symbol_index.h"
 
 enum { PROBES = 64, PROBE_STEP = 0x131 };

@@ -4,7 +4,6 @@
 
 #include "base/array.h"
 #include "engine/dump_engine.h"
-#include "format/record/record.h"
 #include "minidump_maker.h"
 #include "record_draft.h"
 #include "test.h"

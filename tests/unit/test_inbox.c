@@ -5,10 +5,6 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "http/body.h"
-#include "http/exchange.h"
-#include "http/response.h"
-#include "http/response_cache.h"
 #include "http/state.h"
 #include "inbox/reports_inbox.h"
 #include "inbox_desk.h"

@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/files.h"
 #include "engine/offset.h"
-#include "format/record/record.h"
 #include "record_draft.h"
 #include "symbol/symbol_store.h"
 #include "test.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/files.h"
 #include "made_world.h"
 #include "symbol/symbol_store.h"
 #include "test.h"

@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "reporter/pairs.h"
 #include "reporter/recognise.h"
 #include "test.h"
 

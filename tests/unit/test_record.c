@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/files.h"
 #include "format/record/record.h"
 #include "short_memory.h"
 #include "test.h"

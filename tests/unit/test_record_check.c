@@ -3,10 +3,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "compare/compare.h"
 #include "conduct/analysis.h"
 #include "conduct/record_check.h"
-#include "engine/engines.h"
 #include "engine/opened.h"
 #include "format/record/record.h"
 #include "make_case.h"

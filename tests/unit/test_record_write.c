@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/files.h"
 #include "format/record/record.h"
 #include "format/record/record_steps.h"
 #include "test.h"

@@ -5,7 +5,6 @@
 
 #include "base/array.h"
 #include "conduct/regrade.h"
-#include "store/store.h"
 #include "test.h"
 
 static const char *sealed(const char *name, char path[600])

@@ -5,7 +5,6 @@
 #include "make_run.h"
 #include "test.h"
 
-#include "make_case.h"
 
 TEST(two_runs_environment_first)
 {

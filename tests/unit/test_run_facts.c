@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
-#include "base/files.h"
 #include "collect/collect.h"
 #include "conduct/run_facts.h"
 #include "model/managed_samples.h"

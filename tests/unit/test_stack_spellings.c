@@ -6,7 +6,6 @@
 
 #include "base/limits.h"
 #include "stack_text.h"
-#include "stacks/stack_input.h"
 #include "test.h"
 
 #define ID "3249D99D0C4049318610F4E4FB0B6936"

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/files.h"
 #include "fetch/transfer_part.h"
 #include "test.h"
 

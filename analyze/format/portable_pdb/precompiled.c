@@ -14,7 +14,6 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
-#include "format/portable_pdb/managed_image.h"
 #include "format/portable_pdb/precompiled_read.h"
 
 enum {

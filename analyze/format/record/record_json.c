@@ -1,7 +1,6 @@
 /* Names in a record, and its JSON form: see record.h. */
 #include "base/array.h"
 #include "format/record/record.h"
-#include "model/case.h"
 
 #define WALKER_ROW(ID, NUMBER, NAME, WALK, TRAITS, SHARES) [NUMBER] = {NAME, SHARES, TRAITS},
 
