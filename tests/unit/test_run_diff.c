@@ -5,7 +5,6 @@
 #include "make_run.h"
 #include "test.h"
 
-
 TEST(two_runs_environment_first)
 {
     struct arena keep;

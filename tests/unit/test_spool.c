@@ -1,5 +1,5 @@
-/* A queue in a folder: what is shown of it without taking anything, and the words of reports that are
- * made of figures. */
+/* A queue in a folder: what is shown of it without taking anything, and the words of reports that
+ * are made of figures. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
