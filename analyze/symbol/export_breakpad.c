@@ -34,7 +34,7 @@ static void add_frame_data(struct breakpad_writer *w, const struct pdb *pdb)
 {
     struct arena copies;
     struct pdb_frame_data data;
-    if (pdb->omap_to_source.at != NULL)
+    if (pdb->omap_to_source.data != NULL)
         return; /* these records use addresses from before the image was rearranged */
     arena_init(&copies, 0);
     for (uint32_t i = 0; i < FRAME_DATA_MAX && pdb_frame_data(pdb, i, &copies, &data); i++) {
@@ -56,7 +56,7 @@ static void add_frame_data(struct breakpad_writer *w, const struct pdb *pdb)
 static void add_fpo_data(struct breakpad_writer *w, const struct pdb *pdb)
 {
     struct pdb_fpo fpo;
-    if (pdb->omap_to_source.at != NULL)
+    if (pdb->omap_to_source.data != NULL)
         return;
     for (uint32_t i = 0; i < FRAME_DATA_MAX && pdb_fpo(pdb, i, &fpo); i++)
         if (fpo.code_bytes != 0 && fpo.frame_type == 0)

@@ -425,7 +425,6 @@ enum status index_write(const struct index_source *source, const struct index_ta
                         struct index_part *parts, uint32_t part_count, const char *path,
                         uint64_t *file_bytes, struct fault *fault)
 {
-    const struct pdb_table omap = source->omap;
     struct image image;
     uint64_t blob = 0;
     for (uint32_t i = 0; i < part_count; i++)
@@ -439,7 +438,7 @@ enum status index_write(const struct index_source *source, const struct index_ta
     add_blocks(&image, parts, part_count);
     add_tables(&image, tables);
     const uint64_t from = image.bytes;
-    add_part(&image, omap.at, 8 * (uint64_t)omap.count);
+    add_part(&image, source->omap.data, source->omap.bytes);
     end_section(&image, INDEX_OMAP, from);
     add_hints(&image, tables);
     add_part(&image, zeroes, sizeof zeroes);

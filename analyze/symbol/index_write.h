@@ -64,7 +64,7 @@ void index_tables_narrow(struct index_tables *tables, uint32_t worker); /* side 
 
 struct index_source { /* what the index is for */
     struct symbol_index_key key;
-    struct pdb_table omap; /* omap.at NULL: none */
+    struct byte_view omap; /* rows of OMAP_ROW_BYTES; may be none */
     uint8_t guid[16];
     uint32_t age;
 };

@@ -305,7 +305,7 @@ uint32_t pdb_unit_sites_at(const struct pdb_unit *unit, const struct pdb_procedu
             found = true;
             best = row;
             site_soff = symbol.end_soff;
-            site_end = load_u32(symbol.data + 4);
+            site_end = view_u32(symbol.data, 4);
             out[depth].inlinee = inlinee;
             out[depth].file = row.file;
             out[depth].line_delta = row.line_delta;

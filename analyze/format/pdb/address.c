@@ -8,49 +8,37 @@
 #include "format/pdb/pdb_module.h"
 #include "format/pe/pe.h"
 
-static bool place_in(const struct pdb_section *sections, uint32_t count, uint32_t rva,
-                     struct pdb_place *out)
+/* By an rva in the address space of the symbols, which OMAP has translated. */
+static bool place_in(const struct pdb *pdb, uint32_t rva, struct pdb_place *out)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if (rva >= sections[i].rva && rva - sections[i].rva < sections[i].virtual_bytes) {
-            out->section = (uint16_t)(i + 1);
-            out->offset = rva - sections[i].rva;
+    for (uint32_t i = 0; i < pdb->section_count; i++) {
+        const struct pdb_section *section = &pdb->sections[i];
+        if (rva >= section->rva && rva - section->rva < section->virtual_bytes) {
+            *out = (struct pdb_place){(uint16_t)(i + 1), rva - section->rva};
             return true;
         }
     }
     return false;
 }
 
-/* Rows of two u32, sorted by the first: the last row at or before KEY; count when none. */
-static uint32_t last_at_or_before(struct pdb_table table, uint32_t row_bytes, uint32_t key)
+/* Rows of two u32, sorted by the first, each of which applies up to the next one; target 0 means
+ * that there is no counterpart. */
+static bool omap_translate(struct byte_view omap, uint32_t rva, uint32_t *out)
 {
-    uint32_t low = 0, high = table.count;
+    size_t low = 0, high = omap.bytes / OMAP_ROW_BYTES;
     while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (load_u32(table.at + (size_t)middle * row_bytes) <= key)
+        const size_t middle = low + (high - low) / 2;
+        if (view_u32(omap, middle * OMAP_ROW_BYTES) <= rva)
             low = middle + 1;
         else
             high = middle;
     }
-    return low == 0 ? table.count : low - 1;
-}
-
-/* An OMAP row applies up to the next one; target 0 means that there is no counterpart. */
-static bool omap_translate(struct pdb_table omap, uint32_t rva, uint32_t *out)
-{
-    const uint32_t row = last_at_or_before(omap, 8, rva);
-    if (row == omap.count)
+    if (low == 0)
         return false;
-    const uint32_t from = load_u32(omap.at + 8 * (size_t)row);
-    const uint32_t to = load_u32(omap.at + 8 * (size_t)row + 4);
-    *out = to + (rva - from);
+    const struct byte_view row = view_from(omap, (low - 1) * OMAP_ROW_BYTES);
+    const uint32_t to = view_u32(row, 4);
+    *out = to + (rva - view_u32(row, 0));
     return to != 0;
-}
-
-/* The same without OMAP: an rva in the address space of the symbols. */
-static bool pdb_place_of_source_rva(const struct pdb *pdb, uint32_t rva, struct pdb_place *out)
-{
-    return place_in(pdb->sections, pdb->section_count, rva, out);
 }
 
 void pdb_take_sections(struct pdb *pdb, const struct pe *image)
@@ -71,9 +59,9 @@ void pdb_take_sections(struct pdb *pdb, const struct pe *image)
 
 bool pdb_place_of_rva(const struct pdb *pdb, uint32_t rva, struct pdb_place *out)
 {
-    if (pdb->omap_to_source.at != NULL && !omap_translate(pdb->omap_to_source, rva, &rva))
+    if (pdb->omap_to_source.data != NULL && !omap_translate(pdb->omap_to_source, rva, &rva))
         return false;
-    return pdb_place_of_source_rva(pdb, rva, out);
+    return place_in(pdb, rva, out);
 }
 
 uint32_t pdb_source_rva(const struct pdb *pdb, struct pdb_place place)
@@ -89,7 +77,7 @@ bool pdb_rva_of_place(const struct pdb *pdb, struct pdb_place place, uint32_t *r
         place.offset > UINT32_MAX - pdb->sections[place.section - 1].rva)
         return false;
     *rva = pdb_source_rva(pdb, place);
-    return pdb->omap_from_source.at == NULL || omap_translate(pdb->omap_from_source, *rva, rva);
+    return pdb->omap_from_source.data == NULL || omap_translate(pdb->omap_from_source, *rva, rva);
 }
 
 bool pdb_is_code(const struct pdb *pdb, struct pdb_place place)
@@ -263,19 +251,6 @@ bool pdb_public_before(const struct pdb *pdb, struct pdb_place place, struct are
     return copies == NULL || first_record(pdb, low - 1, copies, out);
 }
 
-/* By an rva that is not translated through OMAP. */
-static bool place_of_source_rva(const struct pdb *pdb, uint32_t rva, struct pdb_place *out)
-{
-    for (uint32_t i = 0; i < pdb->section_count; i++) {
-        if (rva - pdb->sections[i].rva < pdb->sections[i].virtual_bytes &&
-            rva >= pdb->sections[i].rva) {
-            *out = (struct pdb_place){(uint16_t)(i + 1), rva - pdb->sections[i].rva};
-            return true;
-        }
-    }
-    return false;
-}
-
 bool pdb_jump_at(const struct pdb *pdb, struct pdb_place place, struct pdb_jump *out)
 {
     uint8_t rva[4];
@@ -285,7 +260,7 @@ bool pdb_jump_at(const struct pdb *pdb, struct pdb_place place, struct pdb_jump 
     const uint32_t number = (place.offset - pdb->jumps.offset) / pdb->jump_bytes;
     if (number >= pdb->jump_count ||
         !msf_copy(&pdb->publics, pdb->jump_soff + 4 * number, sizeof rva, rva) ||
-        !place_of_source_rva(pdb, load_u32(rva), &out->target))
+        !place_in(pdb, load_u32(rva), &out->target))
         return false;
     out->start = pdb->jumps;
     out->start.offset += number * pdb->jump_bytes;
@@ -296,5 +271,5 @@ bool pdb_jump_at(const struct pdb *pdb, struct pdb_place place, struct pdb_jump 
 bool pdb_rva_before_omap(const struct pdb *pdb, uint32_t rva, uint32_t *out)
 {
     *out = rva;
-    return pdb->omap_to_source.at == NULL || omap_translate(pdb->omap_to_source, rva, out);
+    return pdb->omap_to_source.data == NULL || omap_translate(pdb->omap_to_source, rva, out);
 }

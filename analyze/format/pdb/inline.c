@@ -158,10 +158,11 @@ bool pdb_inline_site(const struct pdb_symbol *symbol, uint32_t *inlinee,
                      const uint8_t **annotations, uint32_t *bytes)
 {
     const uint32_t at = symbol->kind == PDB_INLINESITE2 ? 16 : 12;
-    if ((symbol->kind != PDB_INLINESITE && symbol->kind != PDB_INLINESITE2) || symbol->bytes < at)
+    if ((symbol->kind != PDB_INLINESITE && symbol->kind != PDB_INLINESITE2) ||
+        symbol->data.bytes < at)
         return false;
-    *inlinee = load_u32(symbol->data + 8);
-    *annotations = symbol->data + at;
-    *bytes = symbol->bytes - at;
+    *inlinee = view_u32(symbol->data, 8);
+    *annotations = symbol->data.data + at;
+    *bytes = (uint32_t)symbol->data.bytes - at;
     return true;
 }

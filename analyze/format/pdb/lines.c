@@ -32,25 +32,26 @@ enum {
     LINE_NONE_STEP_INTO = 0xfeefee,
 };
 
-static struct pdb_view c11_of(const struct pdb_module *module)
+static struct byte_view c11_of(const struct pdb_module *module)
 {
-    const struct pdb_view all = {module->data, module->symbol_bytes + module->c11_bytes};
-    return pdb_view_from(all, module->symbol_bytes);
+    const struct byte_view all = {module->data, module->symbol_bytes + module->c11_bytes};
+    return view_from(all, module->symbol_bytes);
 }
 
 /* The subsection at *NEXT (an offset in C13); moves *NEXT past it. */
 static bool next_subsection(const struct pdb_module *module, uint32_t *next, uint32_t *kind,
-                            struct pdb_view *data)
+                            struct byte_view *data)
 {
     if (*next > module->c13_bytes || module->c13_bytes - *next < 8)
         return false;
-    const struct pdb_view rest = {module->data + module->symbol_bytes + module->c11_bytes + *next,
-                                  module->c13_bytes - *next};
-    *kind = pdb_view_u32(rest, 0);
-    *data = (struct pdb_view){rest.at + 8, pdb_view_u32(rest, 4)};
-    if (data->bytes > rest.bytes - 8)
+    const struct byte_view rest = {module->data + module->symbol_bytes + module->c11_bytes + *next,
+                                   module->c13_bytes - *next};
+    const uint32_t bytes = view_u32(rest, 4);
+    if (bytes > rest.bytes - 8)
         return false;
-    *next += 8 + data->bytes;
+    *kind = view_u32(rest, 0);
+    *data = (struct byte_view){rest.data + 8, bytes};
+    *next += 8 + bytes;
     *next += (4 - (*next & 3)) & 3;
     return true;
 }
@@ -61,20 +62,20 @@ enum { C11_FILE_TABLE_BYTES = 12 }; /* what a file's record states about each of
 static bool c11_table(const struct pdb_module *module, uint32_t at, uint32_t number,
                       struct pdb_line_range *out)
 {
-    const struct pdb_view c11 = c11_of(module), file = pdb_view_from(c11, at);
-    const uint32_t tables = pdb_view_u16(file, 0);
+    const struct byte_view c11 = c11_of(module), file = view_from(c11, at);
+    const uint32_t tables = view_u16(file, 0);
     const uint32_t name_at = at + 4 + C11_FILE_TABLE_BYTES * tables;
     if (number >= tables || name_at >= c11.bytes)
         return false;
     const uint32_t range_at = 4 + 4 * tables + 8 * number;
-    const struct pdb_view range = pdb_view_from(file, range_at);
-    const uint32_t first = pdb_view_u32(range, 0), last = pdb_view_u32(range, 4);
-    const uint32_t table = pdb_view_u32(file, 4 + 4 * number);
-    const struct pdb_view rest = pdb_view_from(c11, table);
-    const uint32_t rows = pdb_view_u16(rest, 2);
+    const struct byte_view range = view_from(file, range_at);
+    const uint32_t first = view_u32(range, 0), last = view_u32(range, 4);
+    const uint32_t table = view_u32(file, 4 + 4 * number);
+    const struct byte_view rest = view_from(c11, table);
+    const uint32_t rows = view_u16(rest, 2);
     if (rest.bytes < 4 || rows > (rest.bytes - 4) / 6 || last < first)
         return false;
-    out->start.section = pdb_view_u16(rest, 0);
+    out->start.section = view_u16(rest, 0);
     out->start.offset = first;
     out->bytes = last - first + 1;
     out->at = module->symbol_bytes + table;
@@ -91,11 +92,11 @@ static bool c11_table(const struct pdb_module *module, uint32_t at, uint32_t num
 static bool next_c11(const struct pdb_module *module, struct pdb_line_cursor *cursor,
                      struct pdb_line_range *out)
 {
-    const struct pdb_view c11 = c11_of(module);
-    const uint32_t files = pdb_view_u16(c11, 0);
+    const struct byte_view c11 = c11_of(module);
+    const uint32_t files = view_u16(c11, 0);
     while (cursor->c11_file < files && 8 + 4 * cursor->c11_file <= c11.bytes &&
            cursor->c11_count < c11.bytes / C11_FILE_TABLE_BYTES) {
-        const uint32_t at = pdb_view_u32(c11, 4 + 4 * cursor->c11_file);
+        const uint32_t at = view_u32(c11, 4 + 4 * cursor->c11_file);
         if (c11_table(module, at, cursor->c11_table, out)) {
             cursor->c11_table++;
             cursor->c11_count++;
@@ -111,18 +112,18 @@ bool pdb_line_range_next(const struct pdb_module *module, struct pdb_line_cursor
                          struct pdb_line_range *out)
 {
     uint32_t kind;
-    struct pdb_view data;
+    struct byte_view data;
     if (next_c11(module, cursor, out))
         return true;
     while (next_subsection(module, &cursor->c13, &kind, &data)) {
         if (kind != SUBSECTION_LINES || data.bytes < LINES_HEADER_BYTES)
             continue;
-        out->start.offset = pdb_view_u32(data, 0);
-        out->start.section = pdb_view_u16(data, 4);
-        out->has_columns = (pdb_view_u16(data, 6) & 1) != 0;
-        out->bytes = pdb_view_u32(data, 8);
-        out->at = (uint32_t)(data.at - module->data) + LINES_HEADER_BYTES;
-        out->table_bytes = data.bytes - LINES_HEADER_BYTES;
+        out->start.offset = view_u32(data, 0);
+        out->start.section = view_u16(data, 4);
+        out->has_columns = (view_u16(data, 6) & 1) != 0;
+        out->bytes = view_u32(data, 8);
+        out->at = (uint32_t)(data.data - module->data) + LINES_HEADER_BYTES;
+        out->table_bytes = (uint32_t)data.bytes - LINES_HEADER_BYTES;
         out->c11 = false;
         out->c11_file = PDB_NO_FILE;
         return true;
@@ -131,35 +132,35 @@ bool pdb_line_range_next(const struct pdb_module *module, struct pdb_line_cursor
 }
 
 /* The block of rows at the start of REST; false: there is none that is whole. */
-static bool block_at(struct pdb_view rest, uint32_t row_size, struct pdb_view *block,
+static bool block_at(struct byte_view rest, uint32_t row_size, struct byte_view *block,
                      uint32_t *rows)
 {
-    *rows = pdb_view_u32(rest, 4);
-    *block = (struct pdb_view){rest.at, pdb_view_u32(rest, 8)};
+    *rows = view_u32(rest, 4);
+    *block = (struct byte_view){rest.data, view_u32(rest, 8)};
     return block->bytes >= BLOCK_HEADER_BYTES && block->bytes <= rest.bytes &&
            *rows <= (block->bytes - BLOCK_HEADER_BYTES) / row_size;
 }
 
-static bool blocks_are_whole(struct pdb_view data)
+static bool blocks_are_whole(struct byte_view data)
 {
     if (data.bytes < LINES_HEADER_BYTES)
         return false;
-    const uint32_t row_size = ROW_BYTES + ((pdb_view_u16(data, 6) & 1) != 0 ? COLUMN_BYTES : 0);
-    struct pdb_view rest = pdb_view_from(data, LINES_HEADER_BYTES), block;
+    const uint32_t row_size = ROW_BYTES + ((view_u16(data, 6) & 1) != 0 ? COLUMN_BYTES : 0);
+    struct byte_view rest = view_from(data, LINES_HEADER_BYTES), block;
     uint32_t rows;
     while (block_at(rest, row_size, &block, &rows))
-        rest = pdb_view_from(rest, block.bytes);
+        rest = view_from(rest, block.bytes);
     return rest.bytes == 0;
 }
 
-static bool inlinees_are_whole(struct pdb_view data)
+static bool inlinees_are_whole(struct byte_view data)
 {
-    const bool extra_files = pdb_view_u32(data, 0) == 1;
+    const bool extra_files = view_u32(data, 0) == 1;
     uint64_t at = 4;
     while (at + INLINEE_BYTES <= data.bytes) {
         at += INLINEE_BYTES;
         if (extra_files)
-            at += 4 + 4 * (uint64_t)pdb_view_u32(data, (uint32_t)at);
+            at += 4 + 4 * (uint64_t)view_u32(data, (uint32_t)at);
     }
     return at == data.bytes;
 }
@@ -167,7 +168,7 @@ static bool inlinees_are_whole(struct pdb_view data)
 bool pdb_lines_are_whole(const struct pdb_module *module)
 {
     uint32_t next = 0, kind;
-    struct pdb_view data;
+    struct byte_view data;
     while (next_subsection(module, &next, &kind, &data))
         if ((kind == SUBSECTION_LINES && !blocks_are_whole(data)) ||
             (kind == SUBSECTION_INLINEES && !inlinees_are_whole(data)) ||
@@ -179,11 +180,11 @@ bool pdb_lines_are_whole(const struct pdb_module *module)
 static void c11_rows(const struct pdb_module *module, const struct pdb_line_range *range,
                      pdb_line_fn *each, void *context)
 {
-    const struct pdb_view table = {module->data + range->at, range->table_bytes};
-    const uint32_t rows = pdb_view_u16(table, 2);
+    const struct byte_view table = {module->data + range->at, range->table_bytes};
+    const uint32_t rows = view_u16(table, 2);
     for (uint32_t i = 0; i < rows; i++) {
-        const struct pdb_line_row row = {pdb_view_u32(table, 4 + 4 * i),
-                                         pdb_view_u16(table, 4 + 4 * rows + 2 * i), range->c11_file,
+        const struct pdb_line_row row = {view_u32(table, 4 + 4 * i),
+                                         view_u16(table, 4 + 4 * rows + 2 * i), range->c11_file,
                                          range->at};
         each(context, &row);
     }
@@ -196,18 +197,18 @@ void pdb_line_rows(const struct pdb_module *module, const struct pdb_line_range 
         c11_rows(module, range, each, context);
         return;
     }
-    struct pdb_view rest = {module->data + range->at, range->table_bytes}, block;
+    struct byte_view rest = {module->data + range->at, range->table_bytes}, block;
     const uint32_t row_size = ROW_BYTES + (range->has_columns ? COLUMN_BYTES : 0);
     uint32_t rows;
-    for (; block_at(rest, row_size, &block, &rows); rest = pdb_view_from(rest, block.bytes)) {
-        const struct pdb_file file = pdb_checksum_file(subsections, pdb_view_u32(block, 0));
+    for (; block_at(rest, row_size, &block, &rows); rest = view_from(rest, block.bytes)) {
+        const struct pdb_file file = pdb_checksum_file(subsections, view_u32(block, 0));
         struct pdb_line_row row;
         for (uint32_t i = 0; i < rows; i++) {
             const uint32_t at = BLOCK_HEADER_BYTES + i * ROW_BYTES;
-            row.offset = range->start.offset + pdb_view_u32(block, at);
-            row.line = pdb_view_u32(block, at + 4) & 0xffffff;
+            row.offset = range->start.offset + view_u32(block, at);
+            row.line = view_u32(block, at + 4) & 0xffffff;
             row.file = file;
-            row.block = (uint32_t)(block.at - module->data);
+            row.block = (uint32_t)(block.data - module->data);
             if (row.line == LINE_NONE_STEP_OVER || row.line == LINE_NONE_STEP_INTO) {
                 row.line = 0;
                 row.file = PDB_NO_FILE;
@@ -222,24 +223,24 @@ const char *pdb_file_name(const struct pdb_module *module, struct pdb_file file,
 {
     if (!file.in_module)
         return pdb_name(module->pdb, file.at, copies);
-    const struct pdb_view all = {module->data, module->symbol_bytes + module->c11_bytes};
-    const struct pdb_view text = pdb_view_from(all, file.at);
+    const struct byte_view all = {module->data, module->symbol_bytes + module->c11_bytes};
+    const struct byte_view text = view_from(all, file.at);
     if (text.bytes == 0)
         return "";
-    const bool ends = module->symbol_bytes >= 4 && pdb_view_u32(all, 0) >= SIGNATURE_C13;
-    const uint8_t *nul = ends ? memchr(text.at, 0, text.bytes) : NULL;
+    const bool ends = module->symbol_bytes >= 4 && view_u32(all, 0) >= SIGNATURE_C13;
+    const uint8_t *nul = ends ? memchr(text.data, 0, text.bytes) : NULL;
     const char *name = NULL;
     if (nul != NULL)
-        return (const char *)text.at;
-    if (!ends && text.at[0] < text.bytes)
-        name = arena_text(copies, (const char *)text.at + 1, text.at[0]);
+        return (const char *)text.data;
+    if (!ends && text.data[0] < text.bytes)
+        name = arena_text(copies, (const char *)text.data + 1, text.data[0]);
     return name != NULL ? name : "";
 }
 
 void pdb_subsections_find(const struct pdb_module *module, struct pdb_subsections *out)
 {
     uint32_t next = 0, kind;
-    struct pdb_view data;
+    struct byte_view data;
     memset(out, 0, sizeof *out);
     while (next_subsection(module, &next, &kind, &data))
         if (kind == SUBSECTION_CHECKSUMS) {
@@ -251,8 +252,8 @@ void pdb_subsections_find(const struct pdb_module *module, struct pdb_subsection
 struct pdb_file pdb_checksum_file(const struct pdb_subsections *subsections, uint32_t offset)
 {
     struct pdb_file out = PDB_NO_FILE;
-    if (pdb_view_from(subsections->checksums, offset).bytes >= 6)
-        out.at = pdb_view_u32(subsections->checksums, offset);
+    if (view_from(subsections->checksums, offset).bytes >= 6)
+        out.at = view_u32(subsections->checksums, offset);
     return out;
 }
 
@@ -260,19 +261,19 @@ bool pdb_inlinee_next(const struct pdb_module *module, struct pdb_inlinee_cursor
                       struct pdb_inlinee *out)
 {
     while (cursor->rest.bytes < INLINEE_BYTES) {
-        struct pdb_view data;
+        struct byte_view data;
         uint32_t kind;
         if (!next_subsection(module, &cursor->next, &kind, &data))
             return false;
-        cursor->extra_files = pdb_view_u32(data, 0) == 1;
-        cursor->rest = pdb_view_from(data, kind == SUBSECTION_INLINEES ? 4 : data.bytes);
+        cursor->extra_files = view_u32(data, 0) == 1;
+        cursor->rest = view_from(data, kind == SUBSECTION_INLINEES ? 4 : data.bytes);
     }
-    out->id = pdb_view_u32(cursor->rest, 0);
-    out->file = pdb_view_u32(cursor->rest, 4);
-    out->line = pdb_view_u32(cursor->rest, 8);
+    out->id = view_u32(cursor->rest, 0);
+    out->file = view_u32(cursor->rest, 4);
+    out->line = view_u32(cursor->rest, 8);
     uint64_t size = INLINEE_BYTES;
     if (cursor->extra_files)
-        size += 4 + 4 * (uint64_t)pdb_view_u32(cursor->rest, INLINEE_BYTES);
-    cursor->rest = pdb_view_from(cursor->rest, size);
+        size += 4 + 4 * (uint64_t)view_u32(cursor->rest, INLINEE_BYTES);
+    cursor->rest = view_from(cursor->rest, size);
     return true;
 }

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "format/pdb/pdb_module.h"
-#include "format/pdb/view.h"
 
 /* A file of a module: an offset in "/names", or, for C11 lines, in the module's stream. */
 struct pdb_file {
@@ -53,7 +52,7 @@ const char *pdb_file_name(const struct pdb_module *module, struct pdb_file file,
 
 /* The subsections of a module that are used repeatedly. */
 struct pdb_subsections {
-    struct pdb_view checksums; /* of files */
+    struct byte_view checksums; /* of files */
 };
 void pdb_subsections_find(const struct pdb_module *module, struct pdb_subsections *out);
 
@@ -69,8 +68,8 @@ struct pdb_inlinee {
     uint32_t line;
 };
 struct pdb_inlinee_cursor {
-    uint32_t next;        /* offset in C13 of the next subsection */
-    struct pdb_view rest; /* of the subsection before it */
+    uint32_t next;         /* offset in C13 of the next subsection */
+    struct byte_view rest; /* of the subsection before it */
     bool extra_files;
 };
 bool pdb_inlinee_next(const struct pdb_module *module, struct pdb_inlinee_cursor *cursor,

@@ -45,7 +45,7 @@ static enum status msf_read_superblock(struct bytes r, struct msf *out)
     out->block_bytes = bytes_u32(&r);
     (void)bytes_u32(&r); /* free block map: needed only by writers */
     out->block_count = bytes_u32(&r);
-    out->directory_bytes = bytes_u32(&r);
+    out->directory.bytes = bytes_u32(&r);
     (void)bytes_u32(&r); /* unknown */
     if (bytes_failed(&r))
         return r.fault->code;
@@ -81,7 +81,7 @@ const uint8_t *msf_at(const struct msf_stream *stream, uint32_t soff, uint32_t *
         return NULL;
     const uint32_t shift = msf->block_shift, mask = msf->block_bytes - 1;
     const uint32_t want = stream->bytes - soff;
-    const uint32_t block = load_u32(stream->list + 4 * (size_t)(soff >> shift));
+    const uint32_t block = view_u32(stream->list, 4 * (size_t)(soff >> shift));
     const uint64_t foff = ((uint64_t)block << shift) + (soff & mask);
     if (block >= msf->block_count || foff >= msf->bytes)
         return NULL;
@@ -100,7 +100,7 @@ bool msf_copy(const struct msf_stream *stream, uint32_t soff, uint32_t bytes, vo
     const struct msf *msf = stream->msf;
     const uint32_t shift = msf->block_shift, mask = msf->block_bytes - 1;
     while (bytes != 0) {
-        const uint32_t block = load_u32(stream->list + 4 * (size_t)(soff >> shift));
+        const uint32_t block = view_u32(stream->list, 4 * (size_t)(soff >> shift));
         const uint32_t into = soff & mask;
         const uint64_t foff = ((uint64_t)block << shift) + into;
         const uint32_t part = bytes < msf->block_bytes - into ? bytes : msf->block_bytes - into;
@@ -120,9 +120,9 @@ static bool lies_together(const struct msf_stream *stream, uint32_t soff, uint32
     const struct msf *msf = stream->msf;
     const uint32_t first = soff >> msf->block_shift;
     const uint32_t last = (soff + bytes - 1) >> msf->block_shift;
-    const uint32_t block = load_u32(stream->list + 4 * (size_t)first);
+    const uint32_t block = view_u32(stream->list, 4 * (size_t)first);
     for (uint32_t i = first + 1; i <= last; i++)
-        if (load_u32(stream->list + 4 * (size_t)i) != block + (i - first))
+        if (view_u32(stream->list, 4 * (size_t)i) != block + (i - first))
             return false;
     const uint64_t foff = ((uint64_t)block << msf->block_shift) + (soff & (msf->block_bytes - 1));
     return block < msf->block_count && foff <= msf->bytes && bytes <= msf->bytes - foff;
@@ -137,7 +137,7 @@ const uint8_t *msf_view(const struct msf_stream *stream, uint32_t soff, uint32_t
     if (bytes == 0)
         return msf->data;
     if (lies_together(stream, soff, bytes)) {
-        const uint32_t block = load_u32(stream->list + 4 * (size_t)(soff >> msf->block_shift));
+        const uint32_t block = view_u32(stream->list, 4 * (size_t)(soff >> msf->block_shift));
         return msf->data + ((size_t)block << msf->block_shift) + (soff & (msf->block_bytes - 1));
     }
     if (bytes > msf->bytes) /* the same block repeatedly: no valid file does that */
@@ -170,11 +170,11 @@ const char *msf_string(const struct msf_stream *stream, uint32_t soff, struct ar
 
 struct msf_stream msf_stream(const struct msf *msf, uint32_t index)
 {
-    struct msf_stream out = {msf, msf->directory, 0, index};
+    struct msf_stream out = {msf, {NULL, 0}, 0, index};
     if (index < msf->stream_count) {
-        const uint32_t bytes = load_u32(msf->directory + 4 + 4 * (size_t)index);
+        const uint32_t bytes = view_u32(msf->directory, 4 + 4 * (size_t)index);
         out.bytes = bytes == (uint32_t)NO_STREAM_BYTES ? 0 : bytes;
-        out.list = msf->directory + msf->list_at[index];
+        out.list = view_from(msf->directory, msf->list_at[index]);
     }
     return out;
 }
@@ -183,21 +183,21 @@ struct msf_stream msf_stream(const struct msf *msf, uint32_t index)
  * sizes. */
 static enum status msf_place_lists(struct msf *msf, struct arena *copies, struct fault *fault)
 {
-    if (msf->directory_bytes < 4)
+    if (msf->directory.bytes < 4)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "MSF directory size");
-    msf->stream_count = load_u32(msf->directory);
-    if (msf->stream_count > (msf->directory_bytes - 4) / 4 || msf->stream_count > LIMIT_PDB_STREAMS)
+    msf->stream_count = view_u32(msf->directory, 0);
+    if (msf->stream_count > (msf->directory.bytes - 4) / 4 || msf->stream_count > LIMIT_PDB_STREAMS)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "MSF stream count");
     msf->list_at = ARENA_ARRAY(copies, msf->stream_count, uint32_t);
     if (msf->list_at == NULL)
         return fault_no_memory(fault, "MSF directory");
     uint64_t at = 4 + 4 * (uint64_t)msf->stream_count;
     for (uint32_t i = 0; i < msf->stream_count; i++) {
-        const uint32_t bytes = load_u32(msf->directory + 4 + 4 * (size_t)i);
+        const uint32_t bytes = view_u32(msf->directory, 4 + 4 * (size_t)i);
         msf->list_at[i] = (uint32_t)at;
         if (bytes != (uint32_t)NO_STREAM_BYTES)
             at += 4 * (uint64_t)blocks_of(msf, bytes);
-        if (at > msf->directory_bytes)
+        if (at > msf->directory.bytes)
             return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "MSF stream directory");
     }
     return ERR_NONE;
@@ -207,19 +207,22 @@ static enum status msf_place_lists(struct msf *msf, struct arena *copies, struct
  * numbers of those blocks: usually one, more for a large directory. */
 static enum status msf_open_directory(struct msf *out, struct arena *copies, struct fault *fault)
 {
-    const uint64_t list_bytes = 4 * (uint64_t)blocks_of(out, out->directory_bytes);
+    const uint32_t bytes = (uint32_t)out->directory.bytes; /* so many it states */
+    const uint64_t list_bytes = 4 * (uint64_t)blocks_of(out, bytes);
     const uint32_t maps = blocks_of(out, (uint32_t)list_bytes);
     const uint64_t room = out->block_bytes < out->bytes ? out->block_bytes : out->bytes;
     if (list_bytes > UINT32_MAX || SUPERBLOCK_BYTES + 4 * (uint64_t)maps > room)
         return fault_set(fault, ERR_MALFORMED, SUPERBLOCK_BYTES - 8, "MSF directory size");
-    const struct msf_stream list = {out, out->data + SUPERBLOCK_BYTES, (uint32_t)list_bytes,
+    const struct msf_stream list = {out,
+                                    {out->data + SUPERBLOCK_BYTES, (size_t)room - SUPERBLOCK_BYTES},
+                                    (uint32_t)list_bytes,
                                     NO_STREAM_INDEX};
-    struct msf_stream directory = {out, NULL, out->directory_bytes, NO_STREAM_INDEX};
-    directory.list = msf_view(&list, 0, (uint32_t)list_bytes, copies);
-    if (directory.list == NULL)
+    struct msf_stream directory = {out, {NULL, (size_t)list_bytes}, bytes, NO_STREAM_INDEX};
+    directory.list.data = msf_view(&list, 0, (uint32_t)list_bytes, copies);
+    if (directory.list.data == NULL)
         return fault_set(fault, ERR_TRUNCATED, SUPERBLOCK_BYTES, "MSF directory block");
-    out->directory = msf_view(&directory, 0, out->directory_bytes, copies);
-    if (out->directory == NULL)
+    out->directory.data = msf_view(&directory, 0, bytes, copies);
+    if (out->directory.data == NULL)
         return fault_set(fault, ERR_TRUNCATED, SUPERBLOCK_BYTES, "MSF stream directory");
     return msf_place_lists(out, copies, fault);
 }

@@ -23,6 +23,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "base/view.h"
 
 struct msfz;
 
@@ -31,16 +32,15 @@ struct msf {
     size_t bytes;
     uint32_t block_bytes, block_shift, block_count;
     uint32_t stream_count;
-    const uint8_t *directory; /* in the file, or a copy in the arena when scattered */
-    uint32_t directory_bytes;
-    uint32_t *list_at;   /* per stream: offset of its block list in the directory */
+    struct byte_view directory; /* in the file, or a copy in the arena when scattered */
+    uint32_t *list_at;          /* per stream: offset of its block list in the directory */
     struct msfz *packed; /* owned; NULL: not an MSFZ container. Otherwise DATA is its image */
 };
 
 struct msf_stream {
     const struct msf *msf;
-    const uint8_t *list; /* block numbers, 4 bytes each */
-    uint32_t bytes;      /* 0 also for streams that do not exist */
+    struct byte_view list; /* block numbers, 4 bytes each */
+    uint32_t bytes;        /* 0 also for streams that do not exist */
     uint32_t index;
 };
 

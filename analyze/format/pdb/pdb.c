@@ -170,7 +170,7 @@ static enum status open_modules(struct pdb *pdb, uint32_t bytes, struct fault *f
     const uint8_t *info = msf_view(&pdb->dbi, DBI_HEADER_BYTES, bytes, &pdb->arena);
     if (info == NULL)
         return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "PDB module list");
-    pdb->module_info = info;
+    pdb->module_info = (struct byte_view){info, bytes};
     pdb->module_at = ARENA_ARRAY(&pdb->arena, bytes / MODULE_HEADER_BYTES, uint32_t);
     if (pdb->module_at == NULL)
         return fault_no_memory(fault, "PDB module list");
@@ -220,21 +220,21 @@ static struct pdb_section *read_sections(struct pdb *pdb, uint16_t stream_index,
     return out;
 }
 
-static struct pdb_table read_table(struct pdb *pdb, uint16_t stream_index, uint32_t row_bytes)
+/* Whole rows; nothing if there is none. */
+static struct byte_view read_omap(struct pdb *pdb, uint16_t stream_index)
 {
-    struct pdb_table out = {NULL, 0};
     const struct msf_stream stream = msf_stream(&pdb->msf, stream_index);
-    if (stream_index == UINT16_MAX || stream.bytes < row_bytes)
-        return out;
-    out.at = msf_view(&stream, 0, stream.bytes, &pdb->arena);
-    out.count = out.at != NULL ? stream.bytes / row_bytes : 0;
-    return out;
+    if (stream_index == UINT16_MAX || stream.bytes < OMAP_ROW_BYTES)
+        return (struct byte_view){NULL, 0};
+    const uint8_t *rows = msf_view(&stream, 0, stream.bytes, &pdb->arena);
+    return (struct byte_view){rows,
+                              rows != NULL ? stream.bytes - stream.bytes % OMAP_ROW_BYTES : 0};
 }
 
 /* Of a stream that holds no row, as some linkers leave it, nothing is lost. */
-static bool is_lost(const struct pdb *pdb, struct pdb_table table, uint16_t stream_index)
+static bool is_lost(const struct pdb *pdb, struct byte_view table, uint16_t stream_index)
 {
-    return stream_index != UINT16_MAX && table.at == NULL &&
+    return stream_index != UINT16_MAX && table.data == NULL &&
            msf_stream(&pdb->msf, stream_index).bytes != 0;
 }
 
@@ -252,10 +252,10 @@ static enum status open_debug_streams(struct pdb *pdb, uint32_t soff, uint32_t b
     }
     pdb->fpo_stream = streams[DEBUG_FPO];
     pdb->frame_data_stream = streams[DEBUG_FRAME_DATA];
-    pdb->omap_to_source = read_table(pdb, streams[DEBUG_OMAP_TO_SOURCE], 8);
-    pdb->omap_from_source = read_table(pdb, streams[DEBUG_OMAP_FROM_SOURCE], 8);
+    pdb->omap_to_source = read_omap(pdb, streams[DEBUG_OMAP_TO_SOURCE]);
+    pdb->omap_from_source = read_omap(pdb, streams[DEBUG_OMAP_FROM_SOURCE]);
     pdb->sections_final = read_sections(pdb, streams[DEBUG_SECTIONS], &pdb->section_final_count);
-    if (pdb->omap_to_source.at != NULL)
+    if (pdb->omap_to_source.data != NULL)
         pdb->sections = read_sections(pdb, streams[DEBUG_SECTIONS_SOURCE], &pdb->section_count);
     if (pdb->sections == NULL) {
         pdb->sections = pdb->sections_final;
@@ -264,7 +264,7 @@ static enum status open_debug_streams(struct pdb *pdb, uint32_t soff, uint32_t b
     if (is_lost(pdb, pdb->omap_to_source, streams[DEBUG_OMAP_TO_SOURCE]) ||
         is_lost(pdb, pdb->omap_from_source, streams[DEBUG_OMAP_FROM_SOURCE]))
         return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "PDB OMAP table");
-    return (pdb->omap_to_source.at == NULL) == (pdb->omap_from_source.at == NULL)
+    return (pdb->omap_to_source.data == NULL) == (pdb->omap_from_source.data == NULL)
                ? ERR_NONE
                : fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "PDB with one OMAP table of two");
 }

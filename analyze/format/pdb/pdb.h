@@ -42,11 +42,7 @@ struct pdb_contribution {
     uint32_t flags;  /* of the COFF section it came from */
 };
 
-/* A table of the same records in one stream. */
-struct pdb_table {
-    const uint8_t *at; /* NULL: absent */
-    uint32_t count;
-};
+enum { OMAP_ROW_BYTES = 8 };
 
 struct pdb {
     struct msf msf;
@@ -64,12 +60,12 @@ struct pdb {
     uint32_t section_count;
     struct pdb_section *sections_final; /* of the image; the same without OMAP */
     uint32_t section_final_count;
-    struct pdb_table omap_to_source;   /* 8 bytes: rva, previous rva; 0: none */
-    struct pdb_table omap_from_source; /* 8 bytes: previous rva, rva */
+    struct byte_view omap_to_source;   /* rows: rva, previous rva; 0: none */
+    struct byte_view omap_from_source; /* rows: previous rva, rva */
 
     struct msf_stream dbi;
-    const uint8_t *module_info; /* records of the modules */
-    uint32_t *module_at;        /* offset in module_info of each module's record */
+    struct byte_view module_info; /* records of the modules */
+    uint32_t *module_at;          /* offset in module_info of each module's record */
     uint32_t module_count;
     uint32_t contribution_soff, contribution_count, contribution_bytes_each;
     struct pdb_contribution

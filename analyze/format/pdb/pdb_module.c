@@ -24,13 +24,13 @@ bool pdb_module_info(const struct pdb *pdb, uint32_t index, struct pdb_module *o
     memset(out, 0, sizeof *out);
     if (index >= pdb->module_count)
         return false;
-    const uint8_t *record = pdb->module_info + pdb->module_at[index];
+    const struct byte_view record = view_from(pdb->module_info, pdb->module_at[index]);
     out->pdb = pdb;
     out->index = index;
-    out->symbol_bytes = load_u32(record + 36);
-    out->c11_bytes = load_u32(record + 40);
-    out->c13_bytes = load_u32(record + 44);
-    out->name = (const char *)record + 64;
+    out->symbol_bytes = view_u32(record, 36);
+    out->c11_bytes = view_u32(record, 40);
+    out->c13_bytes = view_u32(record, 44);
+    out->name = (const char *)record.data + 64;
     out->object = out->name + strlen(out->name) + 1;
     return true;
 }
@@ -40,7 +40,7 @@ bool pdb_module_open(const struct pdb *pdb, uint32_t index, struct arena *copies
 {
     if (!pdb_module_info(pdb, index, out))
         return false;
-    const uint16_t number = load_u16(pdb->module_info + pdb->module_at[index] + 34);
+    const uint16_t number = view_u16(pdb->module_info, pdb->module_at[index] + (size_t)34);
     const uint64_t bytes = (uint64_t)out->symbol_bytes + out->c11_bytes + out->c13_bytes;
     if (number != UINT16_MAX && bytes <= UINT32_MAX) {
         const struct msf_stream stream = msf_stream(&pdb->msf, number);
@@ -60,14 +60,14 @@ bool pdb_module_open(const struct pdb *pdb, uint32_t index, struct arena *copies
 static bool closing(const struct pdb_module *module, const struct pdb_symbol *symbol,
                     struct pdb_symbol *out)
 {
-    const uint32_t stated = load_u32(symbol->data + 4);
+    const uint32_t stated = view_u32(symbol->data, 4);
     uint32_t depth = 1; /* its limit keeps the work linear where no scope is closed */
     if (stated >= symbol->end_soff && pdb_symbol_at(module, stated, out) &&
         pdb_symbol_closes(out->kind))
         return true;
     for (uint32_t soff = symbol->end_soff;
          depth < LIMIT_SCOPE_DEPTH && pdb_symbol_at(module, soff, out); soff = out->end_soff) {
-        if (pdb_symbol_opens(out->kind) && out->bytes >= 8)
+        if (pdb_symbol_opens(out->kind) && out->data.bytes >= 8)
             depth++;
         else if (pdb_symbol_closes(out->kind) && --depth == 0)
             return true;
@@ -78,7 +78,8 @@ static bool closing(const struct pdb_module *module, const struct pdb_symbol *sy
 uint32_t pdb_symbol_next(const struct pdb_module *module, const struct pdb_symbol *symbol)
 {
     struct pdb_symbol end;
-    return pdb_symbol_opens(symbol->kind) && symbol->bytes >= 8 && closing(module, symbol, &end)
+    return pdb_symbol_opens(symbol->kind) && symbol->data.bytes >= 8 &&
+                   closing(module, symbol, &end)
                ? end.end_soff
                : symbol->end_soff;
 }
@@ -89,11 +90,11 @@ uint32_t pdb_symbol_next(const struct pdb_module *module, const struct pdb_symbo
 static uint32_t read_ahead(const struct pdb_module *module, const struct pdb_symbol *symbol,
                            uint32_t soon)
 {
-    const uint32_t stated = load_u32(symbol->data + 4);
+    const uint32_t stated = view_u32(symbol->data, 4);
     if (stated <= soon || stated <= symbol->end_soff || stated >= module->symbol_bytes)
         return soon;
     const uint32_t bytes = stated - symbol->end_soff;
-    will_read(symbol->data, bytes < AHEAD_BYTES_MOST ? bytes : AHEAD_BYTES_MOST);
+    will_read(symbol->data.data, bytes < AHEAD_BYTES_MOST ? bytes : AHEAD_BYTES_MOST);
     return stated;
 }
 
@@ -111,7 +112,7 @@ bool pdb_symbols_are_whole(const struct pdb_module *module, struct pdb_marks *ma
          soff = pdb_symbol_after_locals(module, symbol.end_soff)) {
         if (notes)
             marks->at[count++] = soff;
-        if (!pdb_symbol_opens(symbol.kind) || symbol.bytes < 8)
+        if (!pdb_symbol_opens(symbol.kind) || symbol.data.bytes < 8)
             continue;
         soon = read_ahead(module, &symbol, soon);
         if (!closing(module, &symbol, &end))
@@ -215,20 +216,19 @@ static const struct procedure_layout *layout_of(uint16_t kind)
 static bool read_name(const struct pdb_symbol *symbol, uint32_t at, bool pascal,
                       struct pdb_procedure *out)
 {
-    const uint8_t *name = symbol->data + at;
-    const uint32_t left = symbol->bytes - at;
+    const struct byte_view name = view_from(symbol->data, at);
     if (pascal) {
-        if (left == 0 || name[0] > left - 1)
+        if (name.bytes == 0 || name.data[0] > name.bytes - 1)
             return false;
-        out->name = (const char *)name + 1;
-        out->name_bytes = name[0];
+        out->name = (const char *)name.data + 1;
+        out->name_bytes = name.data[0];
         return true;
     }
-    const void *nul = left != 0 ? memchr(name, 0, left) : NULL;
+    const uint8_t *nul = name.bytes != 0 ? memchr(name.data, 0, name.bytes) : NULL;
     if (nul == NULL)
         return false;
-    out->name = (const char *)name;
-    out->name_bytes = (uint32_t)((const uint8_t *)nul - name);
+    out->name = (const char *)name.data;
+    out->name_bytes = (uint32_t)(nul - name.data);
     return true;
 }
 
@@ -236,7 +236,7 @@ static uint32_t field(const struct pdb_symbol *symbol, uint8_t at, uint8_t size)
 {
     if (size == 0)
         return 0;
-    return size == 2 ? load_u16(symbol->data + at) : load_u32(symbol->data + at);
+    return size == 2 ? view_u16(symbol->data, at) : view_u32(symbol->data, at);
 }
 
 /*     OFFSET SIZE  S_TRAMPOLINE, after its kind
@@ -246,17 +246,17 @@ static uint32_t field(const struct pdb_symbol *symbol, uint8_t at, uint8_t size)
  *         12    2  section, section of the target */
 static bool read_trampoline(const struct pdb_symbol *symbol, struct pdb_procedure *out)
 {
-    if (symbol->bytes < 16)
+    if (symbol->data.bytes < 16)
         return false;
     memset(out, 0, sizeof *out);
     out->kind = PDB_CODE_TRAMPOLINE;
     out->soff = symbol->soff;
     out->end_soff = symbol->end_soff;
-    out->bytes = load_u16(symbol->data + 2);
-    out->start.offset = load_u32(symbol->data + 4);
-    out->parent.offset = load_u32(symbol->data + 8);
-    out->start.section = load_u16(symbol->data + 12);
-    out->parent.section = load_u16(symbol->data + 14);
+    out->bytes = view_u16(symbol->data, 2);
+    out->start.offset = view_u32(symbol->data, 4);
+    out->parent.offset = view_u32(symbol->data, 8);
+    out->start.section = view_u16(symbol->data, 12);
+    out->parent.section = view_u16(symbol->data, 14);
     out->name = "";
     return true;
 }
@@ -268,12 +268,12 @@ bool pdb_procedure_read(const struct pdb_module *module, const struct pdb_symbol
     if (symbol->kind == PDB_TRAMPOLINE)
         return read_trampoline(symbol, out);
     const struct procedure_layout *layout = layout_of(symbol->kind);
-    if (layout == NULL || symbol->bytes < layout->fields->name_at)
+    if (layout == NULL || symbol->data.bytes < layout->fields->name_at)
         return false;
     memset(out, 0, sizeof *out);
     out->kind = layout->code;
     out->soff = symbol->soff;
-    out->end_soff = closing(module, symbol, &end) ? end.soff : load_u32(symbol->data + 4);
+    out->end_soff = closing(module, symbol, &end) ? end.soff : view_u32(symbol->data, 4);
     const struct procedure_fields *fields = layout->fields;
     out->bytes = field(symbol, fields->bytes_at, fields->bytes_size);
     out->start.offset = field(symbol, fields->offset_at, 4);
@@ -282,8 +282,8 @@ bool pdb_procedure_read(const struct pdb_module *module, const struct pdb_symbol
     out->type_is_id = (layout->traits & TYPE_IS_ID) != 0;
     out->is_managed = (layout->traits & IS_MANAGED) != 0;
     if (layout->code == PDB_CODE_SEPARATED) {
-        out->parent.offset = load_u32(symbol->data + 20);
-        out->parent.section = load_u16(symbol->data + 26);
+        out->parent.offset = view_u32(symbol->data, 20);
+        out->parent.section = view_u16(symbol->data, 26);
         out->name = "";
         return true;
     }
@@ -332,13 +332,13 @@ bool pdb_frame_proc_at(const struct pdb *pdb, uint32_t rva, struct pdb_frame_pro
         for (uint32_t soff = symbol.end_soff;
              soff < procedure.end_soff && pdb_symbol_at(&module, soff, &symbol) && !found;
              soff = symbol.end_soff) {
-            if (symbol.kind != PDB_FRAMEPROC || symbol.bytes < 26)
+            if (symbol.kind != PDB_FRAMEPROC || symbol.data.bytes < 26)
                 continue;
             found = pdb_rva_of_place(pdb, procedure.start, &out->start_rva);
             out->code_bytes = procedure.bytes;
-            out->frame_bytes = load_u32(symbol.data);
-            out->saved_bytes = load_u32(symbol.data + 12);
-            out->flags = load_u32(symbol.data + 22);
+            out->frame_bytes = view_u32(symbol.data, 0);
+            out->saved_bytes = view_u32(symbol.data, 12);
+            out->flags = view_u32(symbol.data, 22);
         }
     }
     arena_free(&copies);

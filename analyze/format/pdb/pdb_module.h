@@ -79,8 +79,7 @@ struct pdb_symbol {
     uint32_t soff;     /* of the record in the module's stream */
     uint32_t end_soff; /* of the byte after it */
     uint16_t kind;
-    const uint8_t *data; /* after the kind */
-    uint32_t bytes;      /* of data */
+    struct byte_view data; /* after the kind */
 };
 
 /* These four run for every record of a program, so they are inline.
@@ -91,15 +90,14 @@ static inline bool pdb_symbol_at(const struct pdb_module *module, uint32_t soff,
 {
     if (soff < 4 || soff > module->symbol_bytes || module->symbol_bytes - soff < 4)
         return false;
-    const uint8_t *at = module->data + soff;
+    const uint8_t *at = module->data + soff; /* checked: a view would check each number again */
     const uint32_t bytes = load_u16(at);
     if (bytes < 2 || bytes > module->symbol_bytes - soff - 2)
         return false;
     out->soff = soff;
     out->end_soff = soff + 2 + bytes;
     out->kind = load_u16(at + 2);
-    out->data = at + 4;
-    out->bytes = bytes - 2;
+    out->data = (struct byte_view){at + 4, bytes - 2};
     return true;
 }
 

@@ -43,8 +43,8 @@ enum {
 static uint32_t numeric_bytes(const struct pdb_type *type, uint32_t at)
 {
     if (at + 2 > type->data.bytes)
-        return type->data.bytes;
-    switch (pdb_view_u16(type->data, at)) {
+        return (uint32_t)type->data.bytes;
+    switch (view_u16(type->data, at)) {
     case 0x8000:
         return 3;
     case 0x8001:
@@ -96,10 +96,10 @@ static uint32_t name_of(const struct pdb_type *type, const char **name)
         at += numeric_bytes(type, at);
     if (at >= type->data.bytes)
         return 0;
-    *name = (const char *)type->data.at + at;
+    *name = (const char *)type->data.data + at;
     if (pascal) {
         *name += 1;
-        return type->data.at[at] < type->data.bytes - at ? type->data.at[at] : 0;
+        return type->data.data[at] < type->data.bytes - at ? type->data.data[at] : 0;
     }
     const void *nul = memchr(*name, 0, type->data.bytes - at);
     return nul != NULL ? (uint32_t)((const char *)nul - *name) : 0;
@@ -244,7 +244,7 @@ static void put_arguments(struct type_writer *w, uint32_t list, uint32_t depth)
         w->failed = true;
         return;
     }
-    const uint32_t count = pdb_view_u32(args.data, 0);
+    const uint32_t count = view_u32(args.data, 0);
     if (count > (args.data.bytes - 4) / 4) {
         w->failed = true;
         return;
@@ -252,7 +252,7 @@ static void put_arguments(struct type_writer *w, uint32_t list, uint32_t depth)
     if (count == 0)
         put_string(w, "void");
     for (uint32_t i = 0; i < count && !w->failed; i++) {
-        const uint32_t index = pdb_view_u32(args.data, 4 + 4 * i);
+        const uint32_t index = view_u32(args.data, 4 + 4 * i);
         if (i != 0)
             put_string(w, ",");
         if (index == 0)
@@ -269,21 +269,21 @@ static bool this_is_const(struct type_writer *w, uint32_t index)
     struct pdb_type pointer, modifier;
     return pdb_type(w->types, index, w->scratch, &pointer) && pointer.kind == LF_POINTER &&
            pointer.data.bytes >= 8 &&
-           pdb_type(w->types, pdb_view_u32(pointer.data, 0), w->scratch, &modifier) &&
+           pdb_type(w->types, view_u32(pointer.data, 0), w->scratch, &modifier) &&
            modifier.kind == LF_MODIFIER && modifier.data.bytes >= 6 &&
-           (pdb_view_u16(modifier.data, 4) & MODIFIER_CONST) != 0;
+           (view_u16(modifier.data, 4) & MODIFIER_CONST) != 0;
 }
 
 static bool put_parameters(struct type_writer *w, const struct pdb_type *function, uint32_t depth)
 {
     if (function->kind == LF_PROCEDURE && function->data.bytes >= 12) {
-        put_arguments(w, pdb_view_u32(function->data, 8), depth);
+        put_arguments(w, view_u32(function->data, 8), depth);
         return true;
     }
     if (function->kind != LF_MFUNCTION || function->data.bytes < 20)
         return false;
-    put_arguments(w, pdb_view_u32(function->data, 16), depth);
-    if (this_is_const(w, pdb_view_u32(function->data, 8)))
+    put_arguments(w, view_u32(function->data, 16), depth);
+    if (this_is_const(w, view_u32(function->data, 8)))
         put_string(w, " const");
     return true;
 }
@@ -295,8 +295,7 @@ static void put_pointer(struct type_writer *w, const struct pdb_type *pointer, u
         w->failed = true;
         return;
     }
-    const uint32_t target = pdb_view_u32(pointer->data, 0),
-                   attributes = pdb_view_u32(pointer->data, 4);
+    const uint32_t target = view_u32(pointer->data, 0), attributes = view_u32(pointer->data, 4);
     const uint32_t mode = attributes >> 5 & 7;
     const char *mark = mode < 5 ? marks[mode] : "*";
     const bool member = (mode == 2 || mode == 3) && pointer->data.bytes >= 12;
@@ -304,13 +303,13 @@ static void put_pointer(struct type_writer *w, const struct pdb_type *pointer, u
     const bool to_function = pdb_type(w->types, target, w->scratch, &function) &&
                              (function.kind == LF_PROCEDURE || function.kind == LF_MFUNCTION) &&
                              function.data.bytes >= 4;
-    put_type(w, to_function ? pdb_view_u32(function.data, 0) : target, depth + 1);
+    put_type(w, to_function ? view_u32(function.data, 0) : target, depth + 1);
     if (!to_function && !member) {
         put_mark(w, mark);
     } else {
         put_string(w, to_function ? " (" : " ");
         if (member) {
-            put_type(w, pdb_view_u32(pointer->data, 8), depth + 1);
+            put_type(w, view_u32(pointer->data, 8), depth + 1);
             put_string(w, "::");
         }
         put_string(w, mark);
@@ -330,8 +329,8 @@ static void put_pointer(struct type_writer *w, const struct pdb_type *pointer, u
 
 static void put_modifier(struct type_writer *w, const struct pdb_type *type, uint32_t depth)
 {
-    const uint16_t flags = pdb_view_u16(type->data, 4);
-    put_type(w, pdb_view_u32(type->data, 0), depth + 1);
+    const uint16_t flags = view_u16(type->data, 4);
+    put_type(w, view_u32(type->data, 0), depth + 1);
     if ((flags & MODIFIER_CONST) != 0)
         put_word(w, " const");
     if ((flags & MODIFIER_VOLATILE) != 0)
@@ -380,10 +379,10 @@ static void put_type(struct type_writer *w, uint32_t index, uint32_t depth)
     } else if (type.kind == LF_MODIFIER && type.data.bytes >= 6) {
         put_modifier(w, &type, depth);
     } else if ((type.kind == LF_ARRAY || type.kind == LF_ARRAY_ST) && type.data.bytes >= 4) {
-        put_type(w, pdb_view_u32(type.data, 0), depth + 1);
+        put_type(w, view_u32(type.data, 0), depth + 1);
         put_qualifier(w, "[]");
     } else if ((type.kind == LF_PROCEDURE || type.kind == LF_MFUNCTION) && type.data.bytes >= 4) {
-        put_type(w, pdb_view_u32(type.data, 0), depth + 1);
+        put_type(w, view_u32(type.data, 0), depth + 1);
         (void)put_parameters(w, &type, depth + 1);
         w->inside = 0;
     } else {
@@ -407,9 +406,9 @@ size_t pdb_type_parameters(const struct pdb_types *types, uint32_t function_type
 
 static const char *string_at(const struct pdb_type *type, uint32_t at)
 {
-    if (at >= type->data.bytes || memchr(type->data.at + at, 0, type->data.bytes - at) == NULL)
+    if (at >= type->data.bytes || memchr(type->data.data + at, 0, type->data.bytes - at) == NULL)
         return "";
-    return (const char *)type->data.at + at;
+    return (const char *)type->data.data + at;
 }
 
 bool pdb_id_function(const struct pdb_types *ids, const struct pdb_types *types, uint32_t id,
@@ -419,8 +418,8 @@ bool pdb_id_function(const struct pdb_types *ids, const struct pdb_types *types,
     out->scope = "";
     if (!pdb_type(ids, id, copies, &record) || record.data.bytes < 8)
         return false;
-    const uint32_t scope_index = pdb_view_u32(record.data, 0);
-    out->function_type = pdb_view_u32(record.data, 4);
+    const uint32_t scope_index = view_u32(record.data, 0);
+    out->function_type = view_u32(record.data, 4);
     out->name = string_at(&record, 8);
     if (record.kind == LF_FUNC_ID) {
         if (scope_index != 0 && pdb_type(ids, scope_index, copies, &scope) &&

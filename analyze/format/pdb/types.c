@@ -145,10 +145,10 @@ bool pdb_type(const struct pdb_types *types, uint32_t index, struct arena *copie
             types->noted[number / NOTED_STEP] = c.at + 1;
         if (at_index == index) {
             out->kind = load_u16(head + 2);
-            out->data = (struct pdb_view){
+            out->data = (struct byte_view){
                 msf_view(&types->stream, types->records_soff + c.at + 4, bytes - 2, copies),
                 bytes - 2};
-            return out->data.at != NULL;
+            return out->data.data != NULL;
         }
     }
     return false;

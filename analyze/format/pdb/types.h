@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "format/pdb/pdb.h"
-#include "format/pdb/view.h"
 
 struct pdb_types {
     struct msf_stream stream;
@@ -38,7 +37,7 @@ void pdb_types_note(struct pdb_types *types, struct arena *keep);
 
 struct pdb_type {
     uint16_t kind;
-    struct pdb_view data; /* after the kind */
+    struct byte_view data; /* after the kind */
 };
 
 /* A record by its index.  COPIES: see msf_view. */
