@@ -32,7 +32,7 @@ class Secure(e2e.Case):
                      "-extfile", f"{name}.ext")
 
     def ssl(self, *argv):
-        subprocess.run([OPENSSL, *argv], cwd=self.folder, check=True, capture_output=True, timeout=60)
+        subprocess.run([OPENSSL, *argv], cwd=self.folder, check=True, capture_output=True, timeout=60 * e2e.PATIENCE)
 
     def serve(self, *config):
         port = stream_pipeline.free_port()

@@ -2,7 +2,7 @@
 // requests is fixed, so that a failure can be reproduced.
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { check, must, root, runAll, same, scratch, seed, serve, test } from './web/world.mjs';
+import { check, must, root, runAll, same, scratch, seed, serve, slowness, test } from './web/world.mjs';
 
 const REQUESTS = Number(process.env.TWINSTACK_HOSTILE_REQUESTS ?? 10000);
 const AT_ONCE = 16;
@@ -16,6 +16,7 @@ const server = await serve(
 );
 const { hostname, port } = new URL(server.base);
 const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
+const timeout = 10e3 * slowness;
 
 /**
  * Sends one request and returns its status, or 0 if the server closed the connection.
@@ -26,7 +27,7 @@ const ask = (method, path, headers, body) =>
   new Promise((done) => {
     let asked;
     try {
-      asked = request({ agent, hostname, port, path, method, headers, timeout: 10000 }, (answer) => {
+      asked = request({ agent, hostname, port, path, method, headers, timeout }, (answer) => {
         answer.resume();
         answer.on('end', () => done(must(answer.statusCode))).on('error', () => done(0));
       });
