@@ -531,6 +531,7 @@ static bool next(struct stack_input *input, struct arena *keep, struct stack_ite
 
         if (may_part(input))
             return finish(input, false, keep, out);
+        input_peek(input);
         if (!input_read_line(input, &line))
             return finish(input, true, keep, out);
 
@@ -539,6 +540,8 @@ static bool next(struct stack_input *input, struct arena *keep, struct stack_ite
             item_fault(input, out, ERR_LIMIT, line.offset, "line", "longer than 1 MiB");
             return true;
         }
+        trim(&line);
+        input_unquote(input, &line);
         trim(&line);
         drop_time(&line);
         if (line.bytes == 0)

@@ -119,6 +119,43 @@ static const struct notation *recognised(struct stack_input *input)
     return *row;
 }
 
+/* The order of bytes of UTF-16 without a mark, whose first two characters are of ASCII: each has a
+ * zero. No other text has one. UNITS_BYTES: it is none. */
+static enum input_units unmarked_units(struct stack_input *input)
+{
+    enum { SEEN = 4 };
+    while (
+        input->end - input->start < SEEN &&
+        (input->end - input->start < 2 || memchr(input->buffer + input->start, '\0', 2) != NULL) &&
+        input_fill(input, input->room))
+        continue;
+    const char *at = input->buffer + input->start;
+    if (input->end - input->start < SEEN)
+        return UNITS_BYTES;
+    if (at[0] != '\0' && at[1] == '\0' && at[2] != '\0' && at[3] == '\0')
+        return UNITS_UTF16_LITTLE;
+    return at[0] == '\0' && at[1] != '\0' && at[2] == '\0' && at[3] != '\0' ? UNITS_UTF16_BIG
+                                                                            : UNITS_BYTES;
+}
+
+/* Skips the mark of UTF-16 or UTF-8, and makes UTF-8 of the former. */
+static void decode(struct stack_input *input)
+{
+    enum input_units units = UNITS_BYTES;
+    if (input->end >= 3 && memcmp(input->buffer, "\xEF\xBB\xBF", 3) == 0)
+        input_skip(input, 3);
+    else if (input->end >= 2 && memcmp(input->buffer, "\xFF\xFE", 2) == 0)
+        units = UNITS_UTF16_LITTLE;
+    else if (input->end >= 2 && memcmp(input->buffer, "\xFE\xFF", 2) == 0)
+        units = UNITS_UTF16_BIG;
+    if (units != UNITS_BYTES)
+        input_skip(input, 2);
+    else
+        units = unmarked_units(input);
+    if (units != UNITS_BYTES)
+        input->broken = !input_is_utf16(input, units);
+}
+
 const struct notation *stack_input_find_notation(struct stack_input *input)
 {
     if (input->notation != NULL)
@@ -127,15 +164,12 @@ const struct notation *stack_input_find_notation(struct stack_input *input)
             may_become(input, "\xFF\xFE", 2) || may_become(input, "\xFE\xFF", 2)) &&
            input_fill(input, input->room))
         continue;
-    if (input->end >= 3 && memcmp(input->buffer, "\xEF\xBB\xBF", 3) == 0)
-        input_skip(input, 3);
-    const bool is_little = input->end >= 2 && memcmp(input->buffer, "\xFF\xFE", 2) == 0;
-    if (is_little || (input->end >= 2 && memcmp(input->buffer, "\xFE\xFF", 2) == 0)) {
-        input_skip(input, 2);
-        input->broken = !input_is_utf16(input, is_little ? UNITS_UTF16_LITTLE : UNITS_UTF16_BIG);
-        while (may_become(input, RECORD_MAGIC, 8) && input_fill(input, input->room))
-            continue;
-    }
+    decode(input);
+    while (input->units != UNITS_BYTES && may_become(input, RECORD_MAGIC, 8) &&
+           input_fill(input, input->room))
+        continue;
+    if (!notation_record.recognise(input))
+        input_is_text(input);
     input->notation = recognised(input);
     return input->notation;
 }

@@ -64,6 +64,25 @@ static size_t to_utf8(struct stack_input *input, const uint8_t *raw, size_t raw_
     return at;
 }
 
+/* Makes each lone CR from FROM on the end of a line, as old editors and terminals write it. A CR at
+ * the end of the buffer waits for the byte after it. */
+static void end_lines(struct stack_input *input, size_t from)
+{
+    char *at = input->buffer + from;
+    char *const end = input->buffer + input->end;
+    while (at < end && (at = memchr(at, '\r', (size_t)(end - at))) != NULL && at + 1 < end) {
+        if (at[1] != '\n')
+            *at = '\n';
+        at++;
+    }
+}
+
+void input_is_text(struct stack_input *input)
+{
+    input->is_text = true;
+    end_lines(input, input->start);
+}
+
 bool input_is_utf16(struct stack_input *input, enum input_units units)
 {
     const size_t left = input->end - input->start;
@@ -129,6 +148,8 @@ bool input_fill(struct stack_input *input, size_t max)
     bool failed = false;
     const size_t got = read_some(input, to, room, &failed);
     input->end += got;
+    if (input->is_text)
+        end_lines(input, input->end - got - (input->end > got ? 1 : 0));
     if (got == 0) {
         input->ended = true;
         input->broken = failed || ferror(input->stream) != 0;
@@ -429,7 +450,8 @@ static bool copy_frame(struct frame *frame, struct arena *keep)
     if (!copy_text(&frame->file, keep)) /* also of an offset that another tool found a line for */
         return false;
     if (frame->module == NULL) /* what another tool named */
-        return copy_text(&frame->module_name, keep) && copy_text(&frame->function, keep);
+        return copy_text(&frame->module_name, keep) && copy_text(&frame->function, keep) &&
+               (frame->note != NOTE_OTHER || copy_text(&frame->note_words, keep));
     if (!copy_text(&frame->type_arguments, keep))
         return false;
     if (frame->module->index != UINT32_MAX)

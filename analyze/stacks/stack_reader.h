@@ -51,6 +51,8 @@ enum input_block {
     BLOCK_PERF,
     BLOCK_UMDH,
     BLOCK_NAMES,
+    BLOCK_CRASHRPT,
+    BLOCK_RESOLVED, /* of our own text: names of inlined calls follow */
     BLOCK_PARAMETERS,
     BLOCK_RETURNS,   /* of WinDbg's k: a return address and the call site */
     BLOCK_ADDRESSES, /* module!0xADDRESS instead of an offset */
@@ -92,6 +94,8 @@ struct stack_input {
     uint64_t offset; /* in the stream, of buffer[start] */
     bool ended, broken, reported;
     enum input_units units; /* of the stream; the buffer has UTF-8 */
+    uint32_t quotes;        /* how deep the line before was quoted (quoted.c) */
+    bool is_text;           /* a lone CR ends a line: see input_is_text() */
     uint8_t rest[4];        /* of UTF-16: what is no whole character yet */
     uint32_t rest_bytes;
 
@@ -108,6 +112,7 @@ struct stack_input {
     struct input_range *ranges; /* sorted, in arena */
     uint32_t range_count, range_room;
     const char *fault_module; /* of an event log's record, for its next line; NULL */
+    uint64_t fault_va;        /* of a crashrpt.xml, for a later line; 0 */
     uint32_t fault_data;      /* of an event as XML: the data without names so far */
     bool fault_managed;       /* of an error report: its offset is one in IL */
     uint64_t fault_seventh;   /* its seventh parameter */
@@ -162,6 +167,12 @@ const char *input_after_space(struct stack_input *input, size_t from);
 
 /* Reads the next line, without its end.  False at the end of the stream. */
 bool input_read_line(struct stack_input *input, struct stack_line *out);
+
+/* Takes the marks of a mail that quotes LINE off it. Lines after it count, as
+ * far as they are in the buffer (quoted.c). */
+void input_unquote(struct stack_input *input, struct stack_line *line);
+/* Puts what can be read without waiting into the buffer if the next line may be quoted. */
+void input_peek(struct stack_input *input);
 
 /* Reads the rest of the stream into input->arena, at most LIMIT_JSON_BYTES. Fails: ERR_LIMIT. */
 enum status input_read_rest(struct stack_input *input, char **out, size_t *bytes,
@@ -244,6 +255,9 @@ enum status builder_finish(struct stack_input *input, bool whole, struct arena *
 
 /* What is in the buffer, and all that follows, is text in UTF-16. False: out of memory. */
 bool input_is_utf16(struct stack_input *input, enum input_units units);
+
+/* What is in the buffer, and all that follows, is no record: a lone CR in it is read as LF. */
+void input_is_text(struct stack_input *input);
 
 /* After builder_finish() of a part: makes room for as many frames again. */
 void builder_forget(struct stack_builder *builder);

@@ -347,3 +347,58 @@ TEST(utf16_is_read_to_its_end)
     }
     free(data);
 }
+
+/* Mail programs put "> " before what they quote; "> label" alone is our own form. */
+TEST(what_a_mail_quotes_is_no_label)
+{
+    static const struct {
+        const char *name, *text, *want;
+    } rows[] = {
+        {"a whole mail", "> Hi, a crash:\n>\n> app.exe!0x1234\n> b.dll!0x33\n",
+         "-: !malformed@0\n-: app.exe!0x1234@i b.dll!0x33@r\n"},
+        {"a part of one",
+         "Bob wrote:\n> #0  0x00401234 in f (x=1) at a.c:1\n"
+         "> #1  0x00401244 in g (x=1) at a.c:2\n\nthanks\n",
+         "-: !malformed@0\n-: !malformed@86\n-: ?!f!0x0@i(a.c:1) ?!g!0x0@r(a.c:2)\n"},
+        {"quoted twice, with a label", ">> > one\n>> a!0x1\n>> b!0x2\n> > c!0x3\n",
+         "one: a!0x1@i b!0x2@r c!0x3@r\n"},
+        {"labels", "> one\n> two\na!0x1\n> three\n> four\n", "one:\ntwo: a!0x1@i\nthree:\nfour:\n"},
+        {"a label that is a frame", "> a!0x1\na!0x1\n> b!0x1\nb!0x1\n",
+         "a!0x1: a!0x1@i\nb!0x1: b!0x1@i\n"},
+        {"a mark of Visual Studio", ">\ta.exe!f(int x) Line 12\n \ta.exe!g() Line 3\n",
+         "-: a.exe!f(int x)!0x0@i a.exe!g()!0x0@r\n"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_STR(stack_text(rows[i].text, strlen(rows[i].text)), rows[i].want);
+    }
+}
+
+TEST(every_end_of_a_line_ends_one)
+{
+    static const struct {
+        const char *name, *text, *want;
+    } rows[] = {
+        {"CR", "> a\r a.exe!0x1\rb.exe!0x2\r", "a: a.exe!0x1@i b.exe!0x2@r\n"},
+        {"some of each", "> a\na.exe!0x1\rb.exe!0x2\r\n\rc.exe!0x3\r\r\nd.exe!0x4",
+         "a: a.exe!0x1@i b.exe!0x2@r c.exe!0x3@r d.exe!0x4@r\n"},
+        {"JSON in many lines", "{\r \"frames\": [{\"address\": \"0x1\"}]\r}\r", "-: ?!0x1@i\n"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_STR(stack_text(rows[i].text, strlen(rows[i].text)), rows[i].want);
+    }
+}
+
+TEST(utf16_needs_no_mark)
+{
+    static const uint16_t text[] = {'>', ' ', 0xFC, '\r', '\n', 'a',
+                                    '!', '0', 'x',  '1',  '\r', '\n'};
+    static const uint8_t zeros[] = {0, 0, 0, 0, 'a', 0, '\n', 0};
+    uint8_t data[2 * COUNT_OF(text)];
+    for (int big = 0; big < 2; big++) {
+        (void)put_units(data, text, COUNT_OF(text), big != 0);
+        CHECK_STR(stack_text((const char *)data, sizeof data), "\u00FC: a!0x1@i\n");
+    }
+    CHECK_STR(stack_text((const char *)zeros, sizeof zeros), "-: !malformed@0\n-: !malformed@7\n");
+}
