@@ -151,6 +151,27 @@ static void expect_rest(const struct twinstack_input *input, struct twinstack_sy
                                      : 0);
 }
 
+/* Frames of our own JSON that found no name when they were resolved: they state a module by its
+ * name, and symbols may know it today. */
+static void place_unnamed(struct stack *stack, struct arena *keep)
+{
+    struct module *module = NULL;
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        struct frame *frame = &stack->frames[i];
+        if (frame->module != NULL || frame->module_name == NULL || frame->function != NULL ||
+            frame->note != NOTE_NONE || frame->pc_va != 0)
+            continue;
+        if (module == NULL || strcmp(module->name, frame->module_name) != 0) {
+            module = ARENA_NEW(keep, struct module);
+            if (module == NULL)
+                return;
+            module->name = frame->module_name;
+            module->unloaded_at_ns = MODULE_STILL_LOADED;
+        }
+        frame->module = module;
+    }
+}
+
 enum twinstack_read twinstack_batch_read(struct twinstack_batch *batch,
                                          struct twinstack_input *input,
                                          struct twinstack_symbols *symbols)
@@ -164,6 +185,8 @@ enum twinstack_read twinstack_batch_read(struct twinstack_batch *batch,
             expect_rest(input, symbols);
             return TWINSTACK_READ_END;
         }
+        if (item->fault.code == ERR_NONE && item->named)
+            place_unnamed(&item->stack, &batch->keep);
         if (item->fault.code != ERR_NONE)
             batch->errors++;
         else if (symbols != NULL)

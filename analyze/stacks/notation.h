@@ -53,6 +53,7 @@ struct notation {
     ROW(values)                                                                                    \
     ROW(json)                                                                                      \
     ROW(json_lines)                                                                                \
+    ROW(resolved)                                                                                  \
     ROW(go)                                                                                        \
     ROW(panic)                                                                                     \
     ROW(perf)                                                                                      \
@@ -65,6 +66,7 @@ struct notation {
     ROW(spellings)                                                                                 \
     ROW(log)                                                                                       \
     ROW(creator)                                                                                   \
+    ROW(crashrpt)                                                                                  \
     ROW(event)                                                                                     \
     ROW(text)
 

@@ -149,6 +149,8 @@ static const struct {
     {"Binary file \"%m\" [0x%a]", PLAIN},
     /* Unreal Engine: module, its base, an offset */
     {"%w 0x%* + %o", PLAIN},
+    {"{%*}{0x%a }%w!UnknownFunction(0x%o)", INSIDE},
+    {"{%*}{0x%a }%w!%f(+%X)", PLAIN},
     {"{%*}[Callstack] 0x%a %m!%f []", PLAIN},
     {"{%*}[Callstack] 0x%a %m!%f [%s]", PLAIN},
     /* Chromium's server, SQL Server */
@@ -161,6 +163,7 @@ static const struct {
     {"0x%a (0x%*) %m!%f + %X{ bytes}", PLAIN},
     {"0x%a (%m) [%s] %f", PLAIN},
     {"0x%a (%m) %f", PLAIN},
+    {"0x%a (%w)", PLAIN},
     {"%m :0x%a %f", PLAIN},
     /* glog, Abseil, Zig */
     {"{PC: }@ 0x%a (unknown) %f", PLAIN},
@@ -258,6 +261,17 @@ static const char *const heading_rows[] = {
 /* Lines that belong to a listing and hold no frame. */
 static const char *const passed_rows[] = {
     "WARNING:%*",
+    /* minidump_stackwalk, Apple: what is not the stack, and the list of images after it */
+    "Operating system: %*",
+    "CPU: %*",
+    "GPU: %*",
+    "Crash reason: %*",
+    "Crash address: %*",
+    "Process uptime: %*",
+    "Loaded modules:",
+    "Unloaded modules:",
+    "Binary Images:",
+    "0x%a - 0x%a %*",
     "%n:%n> %*", /* WinDbg's prompt */
     "*** %*",
     "Memory %*",
@@ -371,6 +385,7 @@ static void take_image(struct pattern_match *found)
 /* The frame that a matching line states. */
 static bool set_matched(struct stack_input *input, struct pattern_match *found, struct frame *out)
 {
+    enum { PAGE_BYTES = 4096 };
     static const char *const nameless[] = {"??",
                                            "???",
                                            "n/a",
@@ -395,6 +410,12 @@ static bool set_matched(struct stack_input *input, struct pattern_match *found, 
          (pattern_find_last(function, ": ") != NULL || /* a compiler's words */
           pattern_find_last(found->file, ": ") != NULL)))
         return false;
+    if (found->has_address && pattern_length(function) == 0 && found->distance > 0 &&
+        found->distance <= UINT32_MAX && found->distance < found->address &&
+        (found->address - found->distance) % PAGE_BYTES == 0) {
+        found->offset = found->distance; /* of no function: from where the module is loaded */
+        found->has_offset = true;
+    }
     if (found->has_offset && pattern_length(module) > 0) {
         if (pattern_length(found->identity) == 0)
             return spelled_offset(input, module, found->offset, out);
@@ -411,6 +432,12 @@ static bool set_matched(struct stack_input *input, struct pattern_match *found, 
         return spelled_named(input, module, function, out);
     }
     out->offset = found->address;
+    if (found->has_address && pattern_length(module) > 0) {
+        out->note = NOTE_OTHER;
+        out->note_words =
+            arena_printf(&input->scratch, "in %.*s; the text does not say where that is loaded",
+                         (int)pattern_length(module), module.at);
+    }
     return found->has_address;
 }
 
@@ -536,6 +563,11 @@ static enum line_is read_line(struct stack_input *input, struct pattern_text r, 
     if (pattern_matches("#%n <signal handler called>", r, &found)) {
         input->after_signal = true;
         return LINE_NO_FRAME;
+    }
+    if (pattern_matches("[%n] error(-1): no debug info in %*", r, &found)) { /* Godot */
+        out->note = NOTE_OTHER;
+        out->note_words = "no address and no name: the program has no debug information";
+        return LINE_FRAME;
     }
     if (input->block == BLOCK_PARAMETERS && r.at[0] == '#')
         input->block = BLOCK_NONE;

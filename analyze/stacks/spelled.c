@@ -41,6 +41,8 @@ bool spelled_offset(struct stack_input *input, struct pattern_text name, uint64_
                     struct frame *out)
 {
     name = spelled_base_name(name);
+    if (pattern_length(name) > 2 && *name.at == '(' && name.end[-1] == ')')
+        name = (struct pattern_text){name.at + 1, name.end - 1};
     if (take_unloaded(&name))
         out->module_state = MODULE_STATE_UNLOADED;
     out->module =

@@ -5,7 +5,8 @@
  *
  * The text form:
  *
- *     > label               starts a stack; but > and a tab are Visual Studio's mark of a frame
+ *     > label               starts a stack; but > and a tab are Visual Studio's mark of a frame,
+ *                           and of lines with frames that a mail quotes > is taken off (quoted.c)
  *     # module NAME CODE_ID DEBUG_ID
  *                           frames of NAME from here on are of that build; '-': not known.  NAME as
  *                           the frames spell it
@@ -52,9 +53,10 @@
  *     at FILE:LINE          the place of the function on the line before
  *
  * and, each in a file of its own, the panics of Rust without addresses, perf script, UMDH, the
- * markup of LLVM's symbolizer, which also places modules, and the calls of scripts: Python's
- * tracebacks, Node's functions without a name, .NET in other languages than English; Qt Creator's
- * stack view; and tables of Windows Performance Analyzer, a stack in each row.
+ * crashrpt.xml of CrashRpt, the text that `resolve` prints, the markup of LLVM's symbolizer, which
+ * also places modules, and the calls of scripts: Python's tracebacks, Node's functions without a
+ * name, .NET in other languages than English; Qt Creator's stack view; and tables of Windows
+ * Performance Analyzer, a stack in each row.
  *
  * "Thread N", "thread #N", ". N Id: ..." and the like start a stack, and so does a frame whose
  * number is that of the first one again. Where numbers end with 0, the outermost frame came first.

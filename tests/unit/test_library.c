@@ -94,6 +94,39 @@ TEST(a_stream_is_read_resolved_and_written)
     twinstack_close(symbols);
 }
 
+/* Both forms as `resolve` prints them. */
+TEST(frames_that_had_no_name_are_resolved_again)
+{
+    static const struct {
+        const char *name, *text;
+    } rows[] = {
+        {"NDJSON",
+         "{\"schema_version\":1,\"label\":\"a\",\"frames\":[{\"index\":0,\"inline_depth\":0,"
+         "\"module\":\"app.exe\",\"offset\":\"0x1004\",\"function\":null,\"file\":null,"
+         "\"line\":0,\"inlined\":false,\"symbols\":\"none\",\"note\":\"no symbol file\"}]}\n"},
+        {"text", "> a\n 0  app.exe!0x1004  none       (no symbol file)\n\n"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct twinstack_symbols *symbols = open_table();
+        struct twinstack_batch *batch = twinstack_batch_new();
+        struct twinstack_input *input = NULL;
+        struct twinstack_error error;
+        char path[600];
+        test_row(rows[i].name);
+        write_file(path, "resolved", rows[i].text);
+        REQUIRE(twinstack_input_open(path, 0, &input, &error) == TWINSTACK_OK);
+        CHECK_EQ(twinstack_batch_read(batch, input, symbols), TWINSTACK_READ_END);
+        twinstack_batch_resolve(batch, symbols);
+        REQUIRE(twinstack_batch_count(batch) == 1);
+        const struct twinstack_stack *stack = twinstack_batch_stack(batch, 0);
+        CHECK_STR(twinstack_label(stack), "a");
+        CHECK_STR(twinstack_function(stack, 0), "f");
+        twinstack_batch_free(batch);
+        twinstack_input_close(input);
+        twinstack_close(symbols);
+    }
+}
+
 /* The START of the word that is in column AT of line LINE; "": the line has no word there. */
 static const char *word_at(const char *text, int line, size_t at)
 {

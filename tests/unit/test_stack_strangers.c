@@ -442,3 +442,109 @@ TEST(long_texts_of_strangers)
     }
     free(text);
 }
+
+/* Unreal Engine on Linux prints the offset of the call, apart from the first frame's; of libc 2.35,
+ * 0x94ac3 is the return address in start_thread, which other tools print. Sentry prints how far the
+ * address is from where the image is loaded, if it knows that; else the address. */
+TEST(frames_without_a_function_keep_their_offset)
+{
+    static const struct row rows[] = {
+        {"Unreal Engine on Linux",
+         "[2023.02.18-09.15.37:112][  0]LogCore: 0x0000000004d33788 "
+         "Game7!UnknownFunction(0x4b33788)\n"
+         "0x000000000859f63e Game7!UnknownFunction(0x839f63d)\n"
+         "[2026.10.01-09.08.53:375][  0]LogOutputDevice: Error: [Callstack] 0x0000000004bd0c64 "
+         "CarlaUnreal!UnknownFunction(0x49d0c63)\nlibc.so.6!UnknownFunction(0x94ac2)\n"
+         "0x00007ff384757223 libc.so.6!clone(+0x42)\nlibc.so.6!__libc_start_main(+0x7f)\n",
+         "-: Game7!0x4b33788@i Game7!0x839f63d@i CarlaUnreal!0x49d0c63@i libc.so.6!0x94ac2@i "
+         "libc.so.6!clone!0x0@r libc.so.6!__libc_start_main!0x0@r\n"},
+        {"Sentry's text",
+         "Thread 7 Crashed:\n0   app        0x7ff612341537      <unknown> + 5431\n"
+         "1   app        0x7ff612341600      <unknown> + 140694844085760\n",
+         "thread 7: app!0x1537@i ?!0x7ff612341600@r\n"},
+    };
+    check_rows(rows, COUNT_OF(rows));
+}
+
+TEST(an_address_in_a_module_whose_place_is_unknown_says_so)
+{
+    static const struct row rows[] = {
+        {"gdb", "#0  0x00007ffff7c29d90 in ?? () from /lib/x86_64-linux-gnu/libc.so.6\n",
+         "in libc.so.6; the text does not say where that is loaded"},
+        {"Unreal Engine", "[Callstack] 0x00007ffa75164fd9 KERNELBASE.dll!UnknownFunction []\n",
+         "in KERNELBASE.dll; the text does not say where that is loaded"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct stack_input *input = stack_text_open(rows[i].text, strlen(rows[i].text));
+        struct stack_item item;
+        struct arena keep;
+        char words[FRAME_NOTE_BYTES];
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        REQUIRE(stack_input_next(input, &keep, &item) && item.stack.frame_count == 1);
+        CHECK_STR(frame_note_text(&item.stack.frames[0], words), rows[i].want);
+        CHECK(item.stack.frames[0].pc_va > UINT32_MAX);
+        stack_input_close(input);
+        arena_free(&keep);
+    }
+}
+
+TEST(the_text_of_resolve_is_read_again)
+{
+    static const struct row rows[] = {
+        {"all forms of a frame",
+         "> one\n 0  crash.exe!0x2755  pdb        [inline] std::f<a,b >::g  c:\\x y\\a:3910\n"
+         "                      pdb        crash::`scalar deleting destructor'\n"
+         " 1  my app.exe!0x12    none       (no symbol file)\n 2  ?!0x1234           none       "
+         "(in no known module)\n 3  jit!0x3            jit        a+0x3\n"
+         " 4  app.dll!0x06000001+0x5  ppdb       N.T::F  a.cs:3\n    12 frames left out\n"
+         "771  a!0x5              pdb-public f+0x5\n"
+         "    (stopped in a function without unwind data: f)\n\n"
+         "> two\n 0  b!0x6  mismatch   (of another build)\n",
+         "one: crash.exe!0x2755@i my app.exe!0x12@r ?!0x1234@r jit!a!0x3@r app.dll!0x5@r a!0x5@r "
+         "left 12\ntwo: b!0x6@i\n"},
+        {"what is no such text", "0 a!0x5 hello\npdb is a word\n",
+         "-: !malformed@0\n-: !malformed@14\n"},
+    };
+    check_rows(rows, COUNT_OF(rows));
+}
+
+TEST(places_and_frames_that_a_tool_knows_in_part)
+{
+    static const struct row rows[] = {
+        {"crashrpt.xml",
+         "<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n<CrashRpt version=\"1403\">\n"
+         "    <CrashGUID>374db652-d268-4b0b-94dc-c014150c8cfe</CrashGUID>\n"
+         "    <ExceptionAddress>0x140001537</ExceptionAddress>\n"
+         "    <ExceptionModule>C:\\my bin\\Demo.exe</ExceptionModule>\n"
+         "    <ExceptionModuleBase>0x140000000</ExceptionModuleBase>\n"
+         "    <ExceptionModuleVersion>1.0</ExceptionModuleVersion>\n</CrashRpt>\n",
+         "-: !malformed@0\n-: Demo.exe!0x1537@i\n"},
+        {"a module in parentheses", "(app.exe) +0x1537\n(app.exe)+0x1538\n",
+         "-: app.exe!0x1537@i app.exe!0x1538@r\n"},
+        {"Godot, without debug information",
+         "[0] error(-1): no debug info in PE/COFF executable\n[1] Node::f (C:\\a.cpp:12)\n"
+         "[2] error(-1): no debug info in PE/COFF executable\n",
+         "-: ?!0x0@i ?!Node::f!0x0@r(C:\\a.cpp:12) ?!0x0@r\n"},
+        {"Unity, without a name",
+         "0x00007FF612341537 (app) \n0x00007FFB2E1E7034 (UnityPlayer) UnityMain\n",
+         "-: ?!0x7ff612341537@i UnityPlayer!UnityMain!0x0@r\n"},
+    };
+    check_rows(rows, COUNT_OF(rows));
+}
+
+TEST(lines_of_minidump_stackwalk_that_are_no_frames)
+{
+    static const struct row rows[] = {
+        {"before and after the stacks",
+         "Operating system: Windows NT\nCPU: amd64\n\nGPU: UNKNOWN\n\nCrash reason:  "
+         "EXCEPTION_ACCESS_VIOLATION_WRITE\nCrash address: 0x0\nProcess uptime: 3 seconds\n\n"
+         "Thread 0 (crashed)\n 0  app.exe!f() [a.cc : 12 + 0x5]\n"
+         "    rax = 0x0000000000000000   rdx = 0x0000000000000001\n"
+         "    Found by: given as instruction pointer in context\n\nLoaded modules:\n"
+         "0x7ff612340000 - 0x7ff61234ffff  app.exe  ???  (main)\n"
+         "0x7ffb2e1d0000 - 0x7ffb2e28cfff  kernel32.dll  10.0.19041.1\n",
+         "thread 0: app.exe!f()!0x0@i(a.cc:12)\n"},
+    };
+    check_rows(rows, COUNT_OF(rows));
+}
