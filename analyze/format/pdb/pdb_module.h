@@ -181,9 +181,10 @@ static inline bool pdb_symbol_is_unknown_scope(const struct pdb_module *module,
                                                uint32_t parent_soff)
 {
     struct pdb_symbol end;
-    return symbol->bytes >= 8 && load_u32(symbol->data) == parent_soff &&
-           load_u32(symbol->data + 4) >= symbol->end_soff &&
-           pdb_symbol_at(module, load_u32(symbol->data + 4), &end) && pdb_symbol_closes(end.kind);
+    const uint32_t stated = view_u32(symbol->data, 4);
+    return symbol->data.bytes >= 8 && view_u32(symbol->data, 0) == parent_soff &&
+           stated >= symbol->end_soff && pdb_symbol_at(module, stated, &end) &&
+           pdb_symbol_closes(end.kind);
 }
 
 enum pdb_code_kind { PDB_CODE_PROCEDURE, PDB_CODE_SEPARATED, PDB_CODE_THUNK, PDB_CODE_TRAMPOLINE };
