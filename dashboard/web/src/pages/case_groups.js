@@ -41,18 +41,20 @@ export function GroupFacts({ group, run }) {
   );
 }
 
-/** @param {{groups: Group[], left?: number, run: number | string}} props */
-export function CaseGroups({ groups, left = 0, run }) {
+/**
+ * @param {{groups: Group[], left?: number, run: number | string, kind?: string}} props KIND: a list without
+ *   the facts of each
+ */
+export function CaseGroups({ groups, left = 0, run, kind }) {
   return (
-    <ol class="panel lines casegroups box" aria-label="Problems">
+    <ol class={kind ?? 'panel lines casegroups box'} aria-label="Problems">
       {groups.map((group) => (
         <li key={group.key}>
           <Link class="strong" to={groupPath(run, group)}>
             {plural(group.cases, 'case')}
           </Link>
           : <bdi>{group.sentence}</bdi>
-          <br />
-          <GroupFacts group={group} run={run} />
+          {!kind && [<br />, <GroupFacts group={group} run={run} />]}
         </li>
       ))}
       {left > 0 && (

@@ -4,7 +4,7 @@ import { useData } from '../api.js';
 import { useKeys } from '../keys.js';
 import { current, go, useQuery, withQuery } from '../router.js';
 import { CaseView } from './case.js';
-import { GroupFacts, groupPath } from './case_groups.js';
+import { CaseGroups, GroupFacts } from './case_groups.js';
 import { ProblemHead } from './problem.js';
 import {
   Chip,
@@ -47,39 +47,14 @@ const caseAt = (run, c, query) =>
     repeat: c.repeat || null,
   });
 
-const PROBLEMS_FIRST = 3; // before the cases, which need the room
-
-/**
- * What is broken, before the cases that it breaks: of a red day those are hundreds.
- * @param {{wrong: Queue['wrong'], run: number}} props
- */
-function QueueProblems({ wrong: { problems, problems_left }, run }) {
-  if (problems.length === 0) return null;
-  const left = problems.length + problems_left - PROBLEMS_FIRST;
-  return (
-    <ol class="queueproblems lines pad small" aria-label="Problems">
-      {problems.slice(0, PROBLEMS_FIRST).map((group) => (
-        <li key={group.key}>
-          <Link class="strong" to={groupPath(run, group)}>
-            {plural(group.cases, 'case')}
-          </Link>
-          : <bdi>{group.sentence}</bdi>
-        </li>
-      ))}
-      {left > 0 && (
-        <li>
-          <Link to={withQuery('/signatures', { run })}>and {plural(left, 'more problem')}</Link>
-        </li>
-      )}
-    </ol>
-  );
-}
+const PROBLEMS_FIRST = 3; // come before the cases, which need the room
 
 /**
  * @param {{run: string, found: Queue, selected: Queued | undefined,
  *   query: Record<string, string | undefined>}} props
  */
 function QueueList({ run, found, selected, query }) {
+  const { problems, problems_left } = found.wrong;
   /** @type {string | null} */
   let last = null;
   /** @type {(c: Queued) => import('preact').ComponentChildren[]} */
@@ -111,7 +86,14 @@ function QueueList({ run, found, selected, query }) {
   };
   return (
     <>
-      {filters.every((key) => !query[key]) && <QueueProblems wrong={found.wrong} run={found.run} />}
+      {problems.length > 0 && filters.every((key) => !query[key]) && (
+        <CaseGroups
+          kind="queueproblems lines pad small"
+          groups={problems.slice(0, PROBLEMS_FIRST)}
+          left={problems.length + problems_left - PROBLEMS_FIRST}
+          run={run}
+        />
+      )}
       <ol class="queue" aria-label="Cases">
         {found.cases.map(line)}
       </ol>
