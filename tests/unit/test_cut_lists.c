@@ -200,7 +200,7 @@ static void store_word(uint8_t *at, uint32_t value)
  * whose bytes the file states at 44. */
 static void cut_pdb_stream(const struct msf *msf, uint8_t *copy, uint32_t stream, uint32_t bytes)
 {
-    const size_t directory = (size_t)(msf->directory - msf->data);
+    const size_t directory = (size_t)(msf->directory.data - msf->data);
     const uint32_t per_block = msf->block_bytes;
     uint8_t *sizes = copy + directory + 4, *blocks = sizes + 4 * (size_t)msf->stream_count;
     const uint32_t all = load_u32(copy + 44);
@@ -226,7 +226,7 @@ static void walk_with_cut_pdb(const uint8_t *pdb, size_t pdb_bytes, uint32_t str
     uint8_t *copy = test_copy(pdb, pdb_bytes);
     arena_init(&keep, 0);
     REQUIRE(msf_open(pdb, pdb_bytes, &keep, &msf, &fault) == ERR_NONE);
-    REQUIRE(msf.directory >= pdb && msf.directory < pdb + pdb_bytes);
+    REQUIRE(msf.directory.data >= pdb && msf.directory.data < pdb + pdb_bytes);
     const uint32_t bytes = (uint32_t)((uint64_t)msf_stream(&msf, stream).bytes * k / PDB_CUTS);
     cut_pdb_stream(&msf, copy, stream, bytes);
     (void)snprintf(path, sizeof path, "%s/victims-x86-ob2.pdb", test_scratch());

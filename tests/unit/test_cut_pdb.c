@@ -63,7 +63,7 @@ static void ask_cut(struct pdb_world *world, uint8_t *copy, const char *name, ui
                     uint32_t bytes, struct tally *tally)
 {
     const struct msf *msf = &world->pdb.msf;
-    const size_t directory = (size_t)(msf->directory - msf->data); /* small, so not copied */
+    const size_t directory = (size_t)(msf->directory.data - msf->data); /* small, so not copied */
     struct pdb pdb;
     struct pdb_lookup *lookup = NULL;
     struct fault fault = FAULT_INIT;
@@ -88,7 +88,7 @@ TEST(a_cut_stream_never_makes_a_wrong_answer_without_a_mark)
     struct tally tally = {0};
     pdb_world_open(&world, test_source(PDB_OF_CORPUS), NAMES_SHORT);
     const struct msf *msf = &world.pdb.msf;
-    REQUIRE(msf->directory >= msf->data && msf->directory < msf->data + msf->bytes);
+    REQUIRE(msf->directory.data >= msf->data && msf->directory.data < msf->data + msf->bytes);
     uint8_t *copy = malloc(world.map.bytes);
     REQUIRE(copy != NULL);
     for (uint32_t s = 0; s < msf->stream_count; s++) {

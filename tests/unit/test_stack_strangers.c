@@ -448,7 +448,7 @@ TEST(long_texts_of_strangers)
  * address is from where the image is loaded, if it knows that; else the address. */
 TEST(frames_without_a_function_keep_their_offset)
 {
-    static const struct row rows[] = {
+    static const struct stack_text_row rows[] = {
         {"Unreal Engine on Linux",
          "[2023.02.18-09.15.37:112][  0]LogCore: 0x0000000004d33788 "
          "Game7!UnknownFunction(0x4b33788)\n"
@@ -463,12 +463,12 @@ TEST(frames_without_a_function_keep_their_offset)
          "1   app        0x7ff612341600      <unknown> + 140694844085760\n",
          "thread 7: app!0x1537@i ?!0x7ff612341600@r\n"},
     };
-    check_rows(rows, COUNT_OF(rows));
+    stack_text_check(rows, COUNT_OF(rows));
 }
 
 TEST(an_address_in_a_module_whose_place_is_unknown_says_so)
 {
-    static const struct row rows[] = {
+    static const struct stack_text_row rows[] = {
         {"gdb", "#0  0x00007ffff7c29d90 in ?? () from /lib/x86_64-linux-gnu/libc.so.6\n",
          "in libc.so.6; the text does not say where that is loaded"},
         {"Unreal Engine", "[Callstack] 0x00007ffa75164fd9 KERNELBASE.dll!UnknownFunction []\n",
@@ -491,7 +491,7 @@ TEST(an_address_in_a_module_whose_place_is_unknown_says_so)
 
 TEST(the_text_of_resolve_is_read_again)
 {
-    static const struct row rows[] = {
+    static const struct stack_text_row rows[] = {
         {"all forms of a frame",
          "> one\n 0  crash.exe!0x2755  pdb        [inline] std::f<a,b >::g  c:\\x y\\a:3910\n"
          "                      pdb        crash::`scalar deleting destructor'\n"
@@ -506,12 +506,12 @@ TEST(the_text_of_resolve_is_read_again)
         {"what is no such text", "0 a!0x5 hello\npdb is a word\n",
          "-: !malformed@0\n-: !malformed@14\n"},
     };
-    check_rows(rows, COUNT_OF(rows));
+    stack_text_check(rows, COUNT_OF(rows));
 }
 
 TEST(places_and_frames_that_a_tool_knows_in_part)
 {
-    static const struct row rows[] = {
+    static const struct stack_text_row rows[] = {
         {"crashrpt.xml",
          "<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n<CrashRpt version=\"1403\">\n"
          "    <CrashGUID>374db652-d268-4b0b-94dc-c014150c8cfe</CrashGUID>\n"
@@ -530,12 +530,12 @@ TEST(places_and_frames_that_a_tool_knows_in_part)
          "0x00007FF612341537 (app) \n0x00007FFB2E1E7034 (UnityPlayer) UnityMain\n",
          "-: ?!0x7ff612341537@i UnityPlayer!UnityMain!0x0@r\n"},
     };
-    check_rows(rows, COUNT_OF(rows));
+    stack_text_check(rows, COUNT_OF(rows));
 }
 
 TEST(lines_of_minidump_stackwalk_that_are_no_frames)
 {
-    static const struct row rows[] = {
+    static const struct stack_text_row rows[] = {
         {"before and after the stacks",
          "Operating system: Windows NT\nCPU: amd64\n\nGPU: UNKNOWN\n\nCrash reason:  "
          "EXCEPTION_ACCESS_VIOLATION_WRITE\nCrash address: 0x0\nProcess uptime: 3 seconds\n\n"
@@ -546,5 +546,5 @@ TEST(lines_of_minidump_stackwalk_that_are_no_frames)
          "0x7ffb2e1d0000 - 0x7ffb2e28cfff  kernel32.dll  10.0.19041.1\n",
          "thread 0: app.exe!f()!0x0@i(a.cc:12)\n"},
     };
-    check_rows(rows, COUNT_OF(rows));
+    stack_text_check(rows, COUNT_OF(rows));
 }
