@@ -60,7 +60,7 @@ bool pdb_module_open(const struct pdb *pdb, uint32_t index, struct arena *copies
 static bool closing(const struct pdb_module *module, const struct pdb_symbol *symbol,
                     struct pdb_symbol *out)
 {
-    const uint32_t stated = view_u32(symbol->data, 4);
+    const uint32_t stated = load_u32(symbol->data.data + 4); /* callers have asked for 8 bytes */
     uint32_t depth = 1; /* its limit keeps the work linear where no scope is closed */
     if (stated >= symbol->end_soff && pdb_symbol_at(module, stated, out) &&
         pdb_symbol_closes(out->kind))
@@ -213,10 +213,12 @@ static const struct procedure_layout *layout_of(uint16_t kind)
     return NULL;
 }
 
+/* Of a record that reaches up to its name AT, which follows all fields: that is asked once for each
+ * record. Views would ask for each of six fields, 3 % of what one question to a PDB takes. */
 static bool read_name(const struct pdb_symbol *symbol, uint32_t at, bool pascal,
                       struct pdb_procedure *out)
 {
-    const struct byte_view name = view_from(symbol->data, at);
+    const struct byte_view name = {symbol->data.data + at, symbol->data.bytes - at};
     if (pascal) {
         if (name.bytes == 0 || name.data[0] > name.bytes - 1)
             return false;
@@ -232,11 +234,12 @@ static bool read_name(const struct pdb_symbol *symbol, uint32_t at, bool pascal,
     return true;
 }
 
+/* See read_name(). */
 static uint32_t field(const struct pdb_symbol *symbol, uint8_t at, uint8_t size)
 {
     if (size == 0)
         return 0;
-    return size == 2 ? view_u16(symbol->data, at) : view_u32(symbol->data, at);
+    return size == 2 ? load_u16(symbol->data.data + at) : load_u32(symbol->data.data + at);
 }
 
 /*     OFFSET SIZE  S_TRAMPOLINE, after its kind
@@ -273,7 +276,7 @@ bool pdb_procedure_read(const struct pdb_module *module, const struct pdb_symbol
     memset(out, 0, sizeof *out);
     out->kind = layout->code;
     out->soff = symbol->soff;
-    out->end_soff = closing(module, symbol, &end) ? end.soff : view_u32(symbol->data, 4);
+    out->end_soff = closing(module, symbol, &end) ? end.soff : field(symbol, 4, 4);
     const struct procedure_fields *fields = layout->fields;
     out->bytes = field(symbol, fields->bytes_at, fields->bytes_size);
     out->start.offset = field(symbol, fields->offset_at, 4);
@@ -282,8 +285,8 @@ bool pdb_procedure_read(const struct pdb_module *module, const struct pdb_symbol
     out->type_is_id = (layout->traits & TYPE_IS_ID) != 0;
     out->is_managed = (layout->traits & IS_MANAGED) != 0;
     if (layout->code == PDB_CODE_SEPARATED) {
-        out->parent.offset = view_u32(symbol->data, 20);
-        out->parent.section = view_u16(symbol->data, 26);
+        out->parent.offset = field(symbol, 20, 4);
+        out->parent.section = (uint16_t)field(symbol, 26, 2);
         out->name = "";
         return true;
     }
