@@ -79,7 +79,7 @@ static bool widen(struct sample_set *set)
     const size_t row = set->words * sizeof *set->numbers;
     const size_t room = array_next_room(set->room, (size_t)set->row_count + 1, row);
     struct sample_set wider = *set;
-    if (room == 0 || room >= UINT32_MAX - COLUMN_GAP ||
+    if (room == 0 || set->words == 0 || room >= UINT32_MAX - COLUMN_GAP ||
         (set->used == NULL && (set->used = calloc(set->words, sizeof *set->used)) == NULL))
         return false;
     wider.room = (uint32_t)room;

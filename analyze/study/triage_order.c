@@ -20,16 +20,23 @@ struct key {
     uint64_t place;
 };
 
+/* Equal names are mostly one address. */
+static int order_of(const char *a, const char *b)
+{
+    return a == b ? 0 : strcmp(a, b);
+}
+
 static int by_text(const void *a, const void *b)
 {
     const struct name *x = a, *y = b;
-    const int scenario = x->scenario == y->scenario ? 0 : strcmp(x->scenario, y->scenario);
-    return scenario != 0 ? scenario : strcmp(x->variant, y->variant);
+    const int scenario = order_of(x->scenario, y->scenario);
+    return scenario != 0 ? scenario : order_of(x->variant, y->variant);
 }
 
 static bool is_of(const struct name *name, const struct triage_item *item)
 {
-    return name->scenario == item->scenario && name->variant == item->variant;
+    const struct name other = {.scenario = item->scenario, .variant = item->variant};
+    return by_text(name, &other) == 0;
 }
 
 /* Each name once, as it is met; the number of each key becomes the place of its item's name. False:
@@ -41,16 +48,17 @@ static bool find_names(const struct triage_item *items, struct key *keys, uint32
     uint32_t room = 0;
     bool whole = true;
     for (uint32_t i = 0; i < count && whole; i++) {
-        const char *const both[] = {items[i].scenario, items[i].variant};
-        const uint32_t hash = hash_fold(hash_bytes(HASH_START, both, sizeof both));
+        const char *scenario = items[i].scenario, *variant = items[i].variant;
+        const uint32_t hash = hash_fold(hash_text(hash_text(HASH_START, scenario), variant));
         uint32_t at = hash;
         struct slot *slot = NULL;
-        whole = slots_reserve(&slots, 64) && ARRAY_ROOM(*names, room, (uint64_t)*name_count + 1);
+        whole = slots_reserve(&slots, 64) && ARRAY_ROOM(*names, room, (uint64_t)*name_count + 1) &&
+                *names != NULL;
         while (whole && (slot = slots_next(&slots, hash, &at))->row != 0 &&
                !is_of(&(*names)[slot->row - 1], &items[i]))
             continue;
         if (whole && slot->row == 0) {
-            (*names)[*name_count] = (struct name){both[0], both[1], *name_count};
+            (*names)[*name_count] = (struct name){scenario, variant, *name_count};
             slots_take(&slots, slot, hash, ++*name_count);
         }
         if (whole)
@@ -68,11 +76,8 @@ static bool rank(const struct triage_item *items, struct key *keys, uint32_t cou
     if (find_names(items, keys, count, &names, &name_count) &&
         (ranks = malloc(((size_t)name_count + 1) * sizeof *ranks)) != NULL) {
         array_sort(names, name_count, sizeof *names, by_text);
-        for (uint32_t i = 0, at = 0; i < name_count; i++) {
-            if (i > 0 && by_text(&names[i - 1], &names[i]) != 0)
-                at++; /* equal texts at two addresses are one name */
-            ranks[names[i].met] = at;
-        }
+        for (uint32_t i = 0; i < name_count; i++)
+            ranks[names[i].met] = i;
         for (uint32_t i = 0; i < count; i++)
             keys[i].number = (uint64_t)ranks[keys[i].number] << 32 | items[i].repeat;
     }

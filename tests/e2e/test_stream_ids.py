@@ -1,9 +1,6 @@
 """Ids of reports: whatever a sender chooses, each acknowledged report counts once, and no other report takes its place."""
 
-import concurrent.futures
 import gzip
-import hashlib
-import json
 import pathlib
 import sys
 import time
@@ -98,34 +95,6 @@ class Ids(stream_pipeline.Pipeline):
         self.reduce()
         self.assertEqual((self.problems()["stacks"], self.problems()["bad"]), (3, 0))
 
-    def old_note(self, name, digest):
-        (pathlib.Path(self.queue) / "notes" / name).write_text(digest)
-
-    def old_message(self, name, data):
-        (pathlib.Path(self.queue) / "reports/ready" / name).write_bytes(data)
-
-    def test_ids_that_an_older_collector_took_are_known(self):
-        """It stored a note and a message of each report, and died between the two now and then. Reports that come at once go together now."""
-        server = self.start_server()  # makes the queue
-        server.kill()
-        server.wait()
-        texts = [stacks(10 * number, 1) for number in range(40)]
-        for number, text in enumerate(texts[:30]):
-            self.old_note(f"alice-k{number}", hashlib.sha256(text.encode()).hexdigest())
-            if number % 3:
-                head = {"schema_version": 1, "id": f"alice-k{number}", "sender": "alice", "version": None, "received": "2026-11-22T08:15:00Z"}
-                self.old_message(f"alice-k{number}", json.dumps(head).encode() + b"\n" + text.encode())
-        self.start_server()
-        for _ in range(2):
-            with concurrent.futures.ThreadPoolExecutor(20) as pool:
-                self.assertEqual(set(pool.map(lambda number: self.post(f"id=k{number}", texts[number]), range(40))), {200})
-        self.assertEqual(self.post("id=k1", texts[2]), 409)
-        self.work()
-        self.reduce()
-        data = self.problems("?limit=500")
-        self.assertEqual((data["stacks"], data["reports"]), (40, 40))
-        self.assertEqual(self.counted(data), self.expected(texts))
-
     def test_a_record_of_any_size_counts_once_and_whole(self):
         """Above 900 kB it does not fit into a message. What looks like the start of a stack inside of it is none."""
         self.start_server()
@@ -153,12 +122,6 @@ class Ids(stream_pipeline.Pipeline):
 
 class Nats(stream_pipeline.OverNats, Ids):
     """The same over NATS JetStream."""
-
-    def old_note(self, name, digest):
-        self.assertNotIn("error", stream_pipeline.ask_jetstream(self.port, f"twinstack.notes.{hashlib.sha256(name.encode()).hexdigest()[:32]}", digest.encode()))
-
-    def old_message(self, name, data):
-        self.assertNotIn("error", stream_pipeline.ask_jetstream(self.port, "twinstack.reports", data))
 
     def kill_queue(self):
         super().kill_queue()
