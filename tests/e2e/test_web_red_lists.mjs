@@ -134,6 +134,7 @@ test('what_is_folded_is_on_paper', async () => {
   ])) {
     const page = await openPage(chromium, large.base + view);
     await says(page, 'main', head, 'the folded part');
+    await settled(page);
     await page.emulateMedia({ media: 'print' });
     const text = textOf(await page.pdf({ format: 'A4' })).replace(/\s+/g, '');
     const part = text.slice(text.indexOf(head.replace(/\s+/g, '')));

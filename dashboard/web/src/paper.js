@@ -1,10 +1,10 @@
 // On paper nothing can be opened, so that what is folded on the screen is there.
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 /** Whether the page is being printed. */
 export function usePaper() {
   const [paper, set] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const begin = () => set(true);
     const end = () => set(false);
     addEventListener('beforeprint', begin);
