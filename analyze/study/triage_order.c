@@ -87,20 +87,22 @@ static bool rank(const struct triage_item *items, struct key *keys, uint32_t cou
     return whole;
 }
 
-/* Items move once, and only where their order changes. */
-static bool arrange(struct triage_item *items, struct key *keys, uint32_t count)
+/* Items move once, in the circles of those that take each other's places. */
+static void arrange(struct triage_item *items, struct key *keys, uint32_t count)
 {
     array_sort_numbers(keys, count, sizeof *keys);
-    uint32_t kept = 0;
-    while (kept < count && keys[kept].place == kept)
-        kept++;
-    struct triage_item *moved = malloc(((size_t)count - kept + 1) * sizeof *moved);
-    for (uint32_t i = kept; moved != NULL && i < count; i++)
-        moved[i - kept] = items[keys[i].place];
-    if (moved != NULL)
-        memcpy(&items[kept], moved, (count - kept) * sizeof *moved);
-    free(moved);
-    return moved != NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct triage_item first = items[i];
+        uint64_t to = i;
+        while (keys[to].place != i) {
+            const uint64_t from = keys[to].place;
+            items[to] = items[from];
+            keys[to].place = to;
+            to = from;
+        }
+        items[to] = first;
+        keys[to].place = to;
+    }
 }
 
 static enum status order(struct triage_item *items, uint32_t count, bool by_name,
@@ -110,7 +112,8 @@ static enum status order(struct triage_item *items, uint32_t count, bool by_name
     bool whole = keys != NULL && (!by_name || rank(items, keys, count));
     for (uint32_t i = 0; whole && !by_name && i < count; i++)
         keys[i] = (struct key){(uint64_t)items[i].group << 1 | !items[i].is_new, i};
-    whole = whole && arrange(items, keys, count);
+    if (whole)
+        arrange(items, keys, count);
     free(keys);
     return whole ? ERR_NONE : fault_no_memory(fault, "queue of cases");
 }
