@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/slots.h"
 #include "model/metric.h"
 
 #define COLUMN_BYTES ((uint64_t)SAMPLE_CHUNK * sizeof(uint64_t))
@@ -172,27 +173,6 @@ void sample_sort(uint64_t *numbers, size_t count)
     array_sort_numbers(numbers, count, sizeof *numbers);
 }
 
-/* Open addressing: SLOTS of ROOM, a power of two; 0 is free. */
-static bool is_added(uint64_t *slots, size_t room, uint64_t number)
-{
-    size_t at = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (room - 1);
-    while (slots[at] != 0 && slots[at] != number)
-        at = (at + 1) & (room - 1);
-    const bool is_new = slots[at] == 0;
-    slots[at] = number;
-    return is_new;
-}
-
-/* Twice as many slots, with what SLOTS has; NULL: out of memory. */
-static uint64_t *widened(const uint64_t *slots, size_t room)
-{
-    uint64_t *wider = calloc(2 * room, sizeof *wider);
-    for (size_t i = 0; wider != NULL && i < room; i++)
-        if (slots[i] != 0)
-            (void)is_added(wider, 2 * room, slots[i]);
-    return wider;
-}
-
 static size_t distinct_when_sorted(uint64_t *numbers, size_t count)
 {
     size_t found = 0;
@@ -202,25 +182,25 @@ static size_t distinct_when_sorted(uint64_t *numbers, size_t count)
     return found;
 }
 
+/* A sort moves all numbers several times; there are few different ones. */
 size_t sample_distinct(uint64_t *numbers, size_t count)
 {
-    enum { FIRST_ROOM = 256 };
-    size_t room = FIRST_ROOM, found = 0;
-    uint64_t *slots = count > 0 ? calloc(room, sizeof *slots) : NULL;
-    bool has_zero = false;
-    for (size_t i = 0; slots != NULL && i < count; i++) {
-        has_zero = has_zero || numbers[i] == 0;
-        found += numbers[i] != 0 && is_added(slots, room, numbers[i]);
-        if (2 * found < room)
+    struct slots slots = {0};
+    bool whole = count < UINT32_MAX;
+    for (uint32_t i = 0; whole && i < count; i++) {
+        const uint32_t hash = hash_fold(hash_bytes(HASH_START, &numbers[i], sizeof *numbers));
+        uint32_t at = hash;
+        struct slot *slot = NULL;
+        whole = slots_reserve(&slots, 256);
+        while (whole && (slot = slots_next(&slots, hash, &at))->row != 0 &&
+               numbers[slot->row - 1] != numbers[i])
             continue;
-        uint64_t *wider = widened(slots, room);
-        free(slots);
-        slots = wider;
-        room *= 2;
+        if (whole && slot->row == 0)
+            slots_take(&slots, slot, hash, i + 1);
     }
-    const bool whole = slots != NULL;
-    free(slots);
-    return whole ? found + has_zero : distinct_when_sorted(numbers, count);
+    const size_t found = slots.used;
+    free(slots.at);
+    return whole ? found : distinct_when_sorted(numbers, count);
 }
 
 /* Builds are of one kind that have the same before the optimisation in their name: "managed10-". */
