@@ -1,6 +1,9 @@
 /* Scenario × variant × engine: see document.h. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/document.h"
 
 enum { FIXED = 3, ENGINE_LEAST = 6, BUILDS_MOST = 19, HEAD_BYTES = 128 };
@@ -96,16 +99,21 @@ struct grid_part {
 /* "ob0, ob2#3" or "all 4". */
 static const char *builds_text(const struct grid_row *row, struct arena *keep)
 {
-    const char *text = "";
+    struct text_buffer text = {0};
     if (row->all)
         return arena_printf(keep, "all %u", row->count);
-    for (uint32_t i = 0; i < row->count && text != NULL; i++) {
+    for (uint32_t i = 0; i < row->count; i++) {
         const struct run_case *c = row->cases[i];
-        text = c->repeat > 0 ? arena_printf(keep, "%s%s%.60s#%u", text, i > 0 ? ", " : "",
-                                            c->variant, c->repeat + 1)
-                             : arena_printf(keep, "%s%s%.60s", text, i > 0 ? ", " : "", c->variant);
+        char one[80];
+        const int bytes = c->repeat > 0
+                              ? snprintf(one, sizeof one, "%s%.60s#%u", i > 0 ? ", " : "",
+                                         c->variant, c->repeat + 1)
+                              : snprintf(one, sizeof one, "%s%.60s", i > 0 ? ", " : "", c->variant);
+        text_buffer_put(&text, one, (size_t)bytes);
     }
-    return text;
+    const char *kept = text.failed ? NULL : arena_text(keep, text_or_empty(text.text), text.bytes);
+    free(text.text);
+    return kept;
 }
 
 static struct sheet_cell score_cell(const struct run_case *c, const struct engine_score *s,

@@ -201,6 +201,14 @@ static void read_finding(struct query *q, const struct case_set *set, struct kno
     f->function = query_get_text_like(q, f->function);
 }
 
+/* Of one finding alone, most of the room would stay empty in each case of a long list. */
+static void trim_findings(const struct case_set *set, struct run_case *c, uint32_t *room)
+{
+    if (c != NULL)
+        arena_trim(set->keep, c->result.findings, room, c->result.finding_count,
+                   sizeof *c->result.findings);
+}
+
 void store_read_findings(const struct case_set *set)
 {
     struct finding_before before = {.blame = NULL};
@@ -210,6 +218,8 @@ void store_read_findings(const struct case_set *set)
     struct query q = store_begin_set(set, SQL_READ_FINDINGS);
     while (query_row(&q)) {
         struct run_case *c = store_case_of(set, query_get(&q), &at);
+        if (c != last)
+            trim_findings(set, last, &room);
         room = c != last ? 0 : room;
         last = c;
         if (c == NULL)
@@ -222,6 +232,7 @@ void store_read_findings(const struct case_set *set)
         out->findings[out->finding_count++] = before.f;
     }
     (void)query_end(&q);
+    trim_findings(set, last, &room);
 }
 
 static void read_heads(const struct case_set *set)
