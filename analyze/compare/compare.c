@@ -62,10 +62,16 @@ static void streak_end(struct judge *j)
     j->streak.more = 0;
 }
 
-/* A row that is not judged may be another finding's: finding_places() counts on from the first. */
-static enum status not_judged(struct judge *j, const struct table *table, uint32_t column)
+/* A row that is not judged may be another finding's: finding_places() counts on from the first. No
+ * finding fails in a row that only engines which are not under test have, as one does that walks
+ * on through data. */
+static enum status not_judged(struct judge *j, const struct table *t, uint32_t row, uint32_t column)
 {
-    if (table->columns[column].claim->subject)
+    bool is_place = table_truth(t, row) != NULL;
+    for (uint32_t other = 1; other < t->column_count; other++)
+        is_place =
+            is_place || (t->columns[other].claim->subject && table_key(t, row, other) != NULL);
+    if (t->columns[column].claim->subject && is_place)
         streak_end(j);
     return ERR_NONE;
 }
@@ -146,7 +152,7 @@ static enum status judge_truth_row(struct judge *j, const struct table *t,
 
     if (truth == NULL || truth->gap != TRUTH_GAP_NONE) {
         if (frame == NULL || !key->own)
-            return not_judged(j, t, column);
+            return not_judged(j, t, row, column);
         return differs(j, t, thread, row, column, 0, CELL_EXTRA, LEVEL_FUNCTION);
     }
     if (truth->tail) {
@@ -221,12 +227,12 @@ static enum status judge_pair_row(struct judge *j, const struct table *t,
     const struct frame_key *a = table_key(t, row, column);
     const struct frame_key *b = table_key(t, row, t->reference);
     if (a == NULL && b == NULL)
-        return not_judged(j, t, column);
+        return not_judged(j, t, row, column);
     if (a == NULL || b == NULL) {
         const bool physical = (a != NULL ? a : b)->inline_depth == 0;
         if (!physical && t->columns[0].truth != NULL &&
             (table_truth(t, row) != NULL || (a != NULL ? a : b)->own))
-            return not_judged(j, t, column); /* but by the truth */
+            return not_judged(j, t, row, column); /* but by the truth */
         return differs(j, t, thread, row, column, t->reference,
                        a == NULL ? CELL_MISSING : CELL_EXTRA,
                        physical ? LEVEL_PHYSICAL : LEVEL_FUNCTION);

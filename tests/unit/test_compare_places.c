@@ -45,3 +45,50 @@ TEST(each_row_that_differs_is_one_place)
         arena_free(&keep);
     }
 }
+
+/* The dump ends after its first frame; the walk of another engine goes through data between the
+ * frames that ran. */
+TEST(what_only_other_engines_have_parts_no_finding)
+{
+    static const struct {
+        const char *name, *other;
+        bool subject;
+        uint32_t findings;
+    } rows[] = {
+        {"each frame that ran",
+         "> app.exe+1010 own act a.c:20\n> app.exe+2010 own run a.c:32\n"
+         "> app.exe+3010 own main v.c:341\n",
+         false, 1},
+        {"data between them",
+         "> app.exe+1010 own act a.c:20\n> other.dll+9 none -\n> app.exe+2010 own run a.c:32\n"
+         "> other.dll+7 none -\n> app.exe+3010 own main v.c:341\n",
+         false, 1},
+        {"the same by an engine under test",
+         "> app.exe+1010 own act a.c:20\n> other.dll+9 none -\n> app.exe+2010 own run a.c:32\n"
+         "> other.dll+7 none -\n> app.exe+3010 own main v.c:341\n",
+         true, 2},
+    };
+    const struct crash_case crash = make_crash(CASE_KIND_CRASH);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fault fault = FAULT_INIT;
+        struct case_result r;
+        struct arena keep;
+        uint32_t lost = 0;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        struct engine_claim claims[] = {
+            make_claim(&keep, "dump", true, "> app.exe+1010 own act a.c:20\n"),
+            make_claim(&keep, "offset:dbghelp", rows[i].subject, rows[i].other)};
+        const struct compare_input in = {.crash = &crash,
+                                         .claims = claims,
+                                         .claim_count = COUNT_OF(claims),
+                                         .truth = make_truth(&keep, TRUTH)};
+        REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
+        CHECK_EQ(finding_places(r.findings, r.finding_count, NULL, NULL), rows[i].subject ? 4 : 2);
+        for (uint32_t f = 0; f < r.finding_count; f++)
+            lost += r.findings[f].level == LEVEL_FUNCTION && r.findings[f].against_truth &&
+                    strcmp(r.findings[f].engine, "dump") == 0;
+        CHECK_EQ(lost, rows[i].findings);
+        arena_free(&keep);
+    }
+}
