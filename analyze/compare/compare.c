@@ -62,16 +62,14 @@ static void streak_end(struct judge *j)
     j->streak.more = 0;
 }
 
-/* A row that is not judged may be another finding's: finding_places() counts on from the first. No
- * finding fails in a row that only engines which are not under test have, as one does that walks
- * on through data. */
+/* A row that is not judged may be another finding's, since finding_places() counts on from the
+ * first; not one that only engines have which are not under test, and walk on through data. */
 static enum status not_judged(struct judge *j, const struct table *t, uint32_t row, uint32_t column)
 {
-    bool is_place = table_truth(t, row) != NULL;
-    for (uint32_t other = 1; other < t->column_count; other++)
-        is_place =
-            is_place || (t->columns[other].claim->subject && table_key(t, row, other) != NULL);
-    if (t->columns[column].claim->subject && is_place)
+    bool ends = table_truth(t, row) != NULL;
+    for (uint32_t other = 1; !ends && other < t->column_count; other++)
+        ends = t->columns[other].claim->subject && table_key(t, row, other) != NULL;
+    if (ends && t->columns[column].claim->subject)
         streak_end(j);
     return ERR_NONE;
 }
@@ -150,11 +148,10 @@ static enum status judge_truth_row(struct judge *j, const struct table *t,
     const struct frame_key *key = table_key(t, row, column);
     struct align_cell *cell = &thread->cells[(size_t)row * t->column_count + column];
 
-    if (truth == NULL || truth->gap != TRUTH_GAP_NONE) {
-        if (frame == NULL || !key->own)
-            return not_judged(j, t, row, column);
-        return differs(j, t, thread, row, column, 0, CELL_EXTRA, LEVEL_FUNCTION);
-    }
+    if (truth == NULL || truth->gap != TRUTH_GAP_NONE)
+        return frame == NULL || !key->own
+                   ? not_judged(j, t, row, column)
+                   : differs(j, t, thread, row, column, 0, CELL_EXTRA, LEVEL_FUNCTION);
     if (truth->tail) {
         if (frame != NULL)
             return differs(j, t, thread, row, column, 0, CELL_EXTRA, LEVEL_FUNCTION);

@@ -521,6 +521,12 @@ bool text_read_value(struct stack_input *input, const char *text)
     return is_one;
 }
 
+/* True for a line of Apple's report that is not numbered as a frame: "Code Type: ARM-64". */
+static bool is_prose(const struct stack_input *input, const struct stack_line *line)
+{
+    return input->is_apple && !is_digit(line, 0);
+}
+
 static bool next(struct stack_input *input, struct arena *keep, struct stack_item *out)
 {
     struct stack_line line;
@@ -531,6 +537,8 @@ static bool next(struct stack_input *input, struct arena *keep, struct stack_ite
 
         if (may_part(input))
             return finish(input, false, keep, out);
+        if (!input->images_stated)
+            input_state_images(input);
         input_peek(input);
         if (!input_read_line(input, &line))
             return finish(input, true, keep, out);
@@ -564,7 +572,8 @@ static bool next(struct stack_input *input, struct arena *keep, struct stack_ite
                 return true;
             continue;
         }
-        if (line.at[0] == '#' ? take_comment(input, &line) : take_other(input, &line))
+        if (line.at[0] == '#' ? take_comment(input, &line)
+                              : take_other(input, &line) || is_prose(input, &line))
             continue;
         input->builder.lost = true;
         out->label = arena_string(keep, input->label);

@@ -96,6 +96,8 @@ struct stack_input {
     enum input_units units; /* of the stream; the buffer has UTF-8 */
     uint32_t quotes;        /* how deep the line before was quoted (quoted.c) */
     bool is_text;           /* a lone CR ends a line: see input_is_text() */
+    bool images_stated;     /* input_state_images() was called */
+    bool is_apple;          /* a crash report of Apple: only numbered lines must be frames */
     uint8_t rest[4];        /* of UTF-16: what is no whole character yet */
     uint32_t rest_bytes;
 
@@ -173,6 +175,10 @@ bool input_read_line(struct stack_input *input, struct stack_line *out);
 void input_unquote(struct stack_input *input, struct stack_line *line);
 /* Puts what can be read without waiting into the buffer if the next line may be quoted. */
 void input_peek(struct stack_input *input);
+
+/* Of a crash report of Apple, states the identities of all images, which come after the frames, as
+ * far as the text has arrived and within 2 MiB (binary_images.c). */
+void input_state_images(struct stack_input *input);
 
 /* Reads the rest of the stream into input->arena, at most LIMIT_JSON_BYTES. Fails: ERR_LIMIT. */
 enum status input_read_rest(struct stack_input *input, char **out, size_t *bytes,

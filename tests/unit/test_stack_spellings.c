@@ -227,6 +227,33 @@ static const struct {
      "?!main.main!0x0@r(C:/src/main.go:15) ?!runtime.goexit!0x0@r(C:/go/asm_amd64.s:1650) "
      "?!main.init!0x0@r(/b.go:3)\nthread 7: !malformed@295\nthread 7: "
      "?!main.f!0x0@i(/a.go:1)\n"},
+    {"Apple's report as text: images come last, prose between the stacks is no frame",
+     "Process:               My App [123]\nCode Type:             ARM-64\n\n"
+     "Application Specific Information:\nabort() called\n\nThread 0 Crashed:\n"
+     "0   dyld      0x18f0e3e50 __pthread_kill + 8\n"
+     "1   My App    0x100a04f3c 0x100a00000 + 20284\n"
+     "2   org.b.kit 0x7fff20001234 0x7fff20000000 + 4660\n3   no frame at all\n\n"
+     "Thread 0 crashed with ARM Thread State (64-bit):\n    x0: 0x0   x1: 0x1\n\n"
+     "Binary Images:\n"
+     "   0x100a00000 -    0x100a0bfff +My App arm64 <0f4a7b5c2d1e3f60718293a4b5c6d7e8> "
+     "/A/My App\n"
+     "0x7fff20000000 - 0x7fff2003ffff org.b.kit (1.0 - 2) "
+     "<3249D99D-0C40-4931-8610-F4E4FB0B6936> /L/Kit\n"
+     "           0x0 - 0xffffffffffffffff ??? (*) <00000000-0000-0000-0000-000000000000> "
+     "???\n\nVM Region Summary:\n0x100a00000 - 0x100a0bfff other <3249D99D0C4049318610> /A/dyld\n",
+     "thread 0: !malformed@277\nthread 0: dyld!__pthread_kill!0x0@i "
+     "My App!0x4f3c@r{,0F4A7B5C2D1E3F60718293A4B5C6D7E80} "
+     "org.b.kit!0x1234@r{,3249D99D0C4049318610F4E4FB0B69360}\n"},
+    {"Console's translation of an .ips",
+     "-------\nTranslated Report (Full Report Below)\n-------\n\nIncident Identifier: 1\n"
+     "Thread 0:\n0   App 0x5 0x1 + 4\n\nBinary Images:\n"
+     "0x1 - 0x9 App arm64 <0f4a7b5c2d1e3f60718293a4b5c6d7e8> /A/App\n\n-----------\nFull "
+     "Report\n-----------\n\n{\"app_name\":\"App\"}\n",
+     "thread 0: App!0x4@i{,0F4A7B5C2D1E3F60718293A4B5C6D7E80}\n"},
+    {"the same list in a text that is not Apple's",
+     "Programs: 1\n0   App 0x5 0x1 + 4\n\nBinary Images:\n"
+     "0x1 - 0x9 App arm64 <0f4a7b5c2d1e3f60718293a4b5c6d7e8> /A/App\n",
+     "-: !malformed@0\n-: App!0x4@i\n"},
     {"a document with a heading: Apple's .ips",
      "{\"app_name\":\"MyApp\",\"bug_type\":\"309\"}\n{\n \"faultingThread\" : 1,\"threads\" : "
      "[{\"frames\":[{\"imageOffset\":1,\"imageIndex\":0}]},{\"triggered\":true,\"frames\":"
