@@ -9,6 +9,8 @@ For tools that look only at a thread's own stack, WHOLE makes one range of a mom
 of the path, invents the record where an image has none.
 The layouts are those of minidumpapiset.h and winnt.h."""
 
+import functools
+import itertools
 import json
 import pathlib
 import struct
@@ -37,6 +39,7 @@ def context(registers):
     return bytes(out)
 
 
+@functools.cache
 def facts(path):
     """(time stamp, size of the image, its checksum, its CodeView record or b"")."""
     data = path.read_bytes()
@@ -88,14 +91,14 @@ def parts_of(given, whole):
 
 def memory(moments, whole):
     """{address: bytes} of all stacks. Parts may be equal or apart, nothing else."""
-    out, seen = {}, {}
-    for given in moments:
-        for at, data in parts_of(given, whole):
-            for i, byte in enumerate(data):
-                if seen.setdefault(at + i, byte) != byte:
-                    raise ValueError("two moments have different bytes at one address")
-            if len(data) > len(out.get(at, b"")):
-                out[at] = data
+    out, parts = {}, sorted({part for given in moments for part in parts_of(given, whole)})
+    for (first, data), (at, other) in itertools.combinations(parts, 2):
+        shared = data[at - first:at - first + len(other)]
+        if shared != other[:len(shared)]:
+            raise ValueError("two moments have different bytes at one address")
+    for at, data in parts:
+        if len(data) > len(out.get(at, b"")):
+            out[at] = data
     return out
 
 
