@@ -165,6 +165,49 @@ TEST(overlapping_ranges_are_cut_not_doubled)
     arena_free(&arena);
 }
 
+/* Each range is the address in its own row of the list. Run after run has every so many of them. */
+TEST(runs_of_ranges_are_merged)
+{
+    static const struct {
+        const char *name;
+        uint32_t runs, each;
+    } rows[] = {
+        {"in order", 1, 40}, {"two runs", 2, 20},       {"as many as are merged at once", 16, 3},
+        {"one more", 17, 3}, {"a third round", 257, 1}, {"unequal runs", 40, 0}};
+    for (size_t row = 0; row < COUNT_OF(rows); row++) {
+        const uint32_t runs = rows[row].runs;
+        uint32_t count = 0;
+        struct maker m;
+        struct arena arena;
+        struct minidump dump;
+        struct fault fault = FAULT_INIT;
+        test_row(rows[row].name);
+        arena_init(&arena, 0);
+        maker_start(&m);
+        maker_stream_begin(&m, STREAM_MEMORY_LIST);
+        const uint32_t head = m.at;
+        maker_put(&m, 0, 4);
+        for (uint32_t run = runs; run-- > 0;)
+            for (uint32_t i = 0; i < (rows[row].each > 0 ? rows[row].each : run % 3 + 1); i++) {
+                maker_put(&m, 0x10000 + ((uint64_t)i * runs + run) * 8, 8);
+                maker_put(&m, 8, 4);
+                maker_put(&m, m.at - 12, 4);
+                count++;
+            }
+        memcpy(m.data + head, &count, sizeof count);
+        maker_stream_end(&m);
+        maker_finish(&m);
+        REQUIRE(minidump_read(m.data, m.at, &arena, &dump, &fault) == ERR_NONE);
+        CHECK_EQ(dump.memory_count, count);
+        for (uint32_t i = 0; i < dump.memory_count; i++) {
+            const struct minidump_memory *range = &dump.memory[i];
+            CHECK(i == 0 || range->start_va > range[-1].start_va);
+            CHECK_HEX(load_u64(m.data + range->place.foff), range->start_va);
+        }
+        arena_free(&arena);
+    }
+}
+
 /* Breakpad's and rust's readers take the stack of a thread from its own place in the file, too. */
 TEST(a_stack_may_be_in_the_list_of_threads_alone)
 {

@@ -34,17 +34,19 @@ void minidump_read_memory(struct minidump_reader *m, struct bytes r)
     uint32_t count = minidump_list_count(m, &r, 16, 0, "number of memory ranges");
     if (!grow_memory(m, count))
         return;
-    const uint64_t foff = r.offset;
+    const uint64_t foff = r.offset, data_bytes = out->data_bytes;
     const uint8_t *rows = bytes_take(&r, (uint64_t)count * 16);
+    struct minidump_memory *to = out->memory + out->memory_count;
     for (uint32_t i = 0; rows != NULL && i < count; i++) {
         const uint8_t *row = rows + (size_t)i * 16;
         const struct minidump_place place = {load_u32(row + 12), load_u32(row + 8)};
-        if (place.bytes > 0 && place.foff + place.bytes > out->data_bytes)
+        if (place.bytes > 0 && place.foff + place.bytes > data_bytes)
             (void)fault_set_lasting(m->damage, ERR_TRUNCATED, foff + (uint64_t)i * 16 + 8,
                                     "memory range", NULL);
         else if (place.bytes > 0)
-            out->memory[out->memory_count++] = (struct minidump_memory){load_u64(row), place};
+            *to++ = (struct minidump_memory){load_u64(row), place};
     }
+    out->memory_count = (uint32_t)(to - out->memory);
     out->memory_listed += count;
 }
 
@@ -133,26 +135,54 @@ static uint32_t first_after(const struct minidump_memory *rows, uint32_t at, uin
     return at;
 }
 
-/* Merges the first two runs of FROM, then the next two, into TO; ENDS is where each ends. Returns
- * the number of runs after the merge. Usually many ranges of one run lie between two of the other.
- */
-static uint32_t merge_runs(const struct minidump_memory *from, struct minidump_memory *to,
-                           uint32_t *ends, uint32_t runs)
+enum { RUNS_AT_ONCE = 16 };
+
+/* The run whose next range goes first, of COUNT of which none is at its end. */
+static uint32_t first_run(const struct minidump_memory *rows, const uint32_t *at, uint32_t count,
+                          uint32_t without)
+{
+    uint32_t first = without == 0 ? 1 : 0;
+    for (uint32_t run = first + 1; run < count; run++)
+        if (run != without && goes_before(&rows[at[run]], &rows[at[first]]))
+            first = run;
+    return first;
+}
+
+/* Merges the COUNT runs that begin at AT and stop at STOP. Usually many ranges of one run lie
+ * before the next range of any other. */
+static void merge_runs(const struct minidump_memory *from, struct minidump_memory *to, uint32_t *at,
+                       uint32_t *stop, uint32_t count)
+{
+    while (count > 0) {
+        const uint32_t run = first_run(from, at, count, count);
+        uint32_t next = stop[run];
+        if (count > 1)
+            next = first_after(from, at[run], next, &from[at[first_run(from, at, count, run)]]);
+        memcpy(to, from + at[run], (next - at[run]) * sizeof *to);
+        to += next - at[run];
+        at[run] = next;
+        if (next == stop[run]) {
+            at[run] = at[--count];
+            stop[run] = stop[count];
+        }
+    }
+}
+
+/* Merges the first runs of FROM, then the next ones, into TO; ENDS is where each ends. Returns the
+ * number of runs after the merge. */
+static uint32_t merge_all(const struct minidump_memory *from, struct minidump_memory *to,
+                          uint32_t *ends, uint32_t runs)
 {
     uint32_t merged = 0, start = 0;
-    for (uint32_t run = 0; run < runs; run += 2) {
-        const uint32_t middle = ends[run], end = run + 1 < runs ? ends[run + 1] : middle;
-        const uint32_t stop[] = {middle, end};
-        uint32_t at[] = {start, middle};
-        for (int side = 0; at[0] < middle || at[1] < end; side = !side) {
-            const uint32_t next = at[!side] == stop[!side]
-                                      ? stop[side]
-                                      : first_after(from, at[side], stop[side], &from[at[!side]]);
-            memcpy(to, from + at[side], (next - at[side]) * sizeof *to);
-            to += next - at[side];
-            at[side] = next;
+    for (uint32_t run = 0; run < runs;) {
+        uint32_t at[RUNS_AT_ONCE], stop[RUNS_AT_ONCE], count = 0;
+        const uint32_t first = start;
+        for (; run < runs && count < RUNS_AT_ONCE; start = ends[run++]) {
+            at[count] = start;
+            stop[count++] = ends[run];
         }
-        ends[merged++] = start = end;
+        merge_runs(from, to + first, at, stop, count);
+        ends[merged++] = start;
     }
     return merged;
 }
@@ -162,18 +192,21 @@ static uint32_t merge_runs(const struct minidump_memory *from, struct minidump_m
 static enum status sort_ranges(struct minidump *dump, struct arena *keep)
 {
     const uint32_t count = dump->memory_count;
-    uint32_t runs = 0, end = run_end(dump->memory, 0, count);
-    if (end == count)
-        return ERR_NONE;
-    struct minidump_memory *other = ARENA_ARRAY(keep, count, struct minidump_memory);
+    uint32_t runs = 0, room = 0, *ends = NULL;
+    for (uint32_t end = run_end(dump->memory, 0, count); runs == 0 || ends[runs - 1] < count;
+         end = run_end(dump->memory, end, count)) {
+        if (runs == 0 && end == count)
+            return ERR_NONE;
+        if (!ARENA_ROOM(keep, ends, room, (uint64_t)runs + 1))
+            return ERR_MEMORY;
+        ends[runs++] = end;
+    }
     struct minidump_memory *from = dump->memory;
-    uint32_t *ends = ARENA_ARRAY(keep, count, uint32_t);
-    if (other == NULL || ends == NULL)
+    struct minidump_memory *other = ARENA_ARRAY(keep, count, struct minidump_memory);
+    if (other == NULL)
         return ERR_MEMORY;
-    for (ends[runs++] = end; end < count; ends[runs++] = end)
-        end = run_end(dump->memory, end, count);
     while (runs > 1) {
-        runs = merge_runs(from, other, ends, runs);
+        runs = merge_all(from, other, ends, runs);
         struct minidump_memory *swap = from;
         from = other;
         other = swap;
@@ -189,14 +222,15 @@ static enum status put_in_order(struct minidump *dump, struct arena *keep)
         return ERR_NONE;
     if (sort_ranges(dump, keep) != ERR_NONE)
         return ERR_MEMORY;
+    struct minidump_memory *const rows = dump->memory;
+    const uint32_t count = dump->memory_count;
     uint32_t kept = 0;
     uint64_t covered_end = 0;
-    bool any = false;
-    for (uint32_t i = 0; i < dump->memory_count; i++) {
-        struct minidump_memory range = dump->memory[i];
+    for (uint32_t i = 0; i < count; i++) {
+        struct minidump_memory range = rows[i];
         if (range.place.bytes > UINT64_MAX - range.start_va)
             range.place.bytes = UINT64_MAX - range.start_va; /* the address space ends */
-        if (any && range.start_va < covered_end) {
+        if (range.start_va < covered_end) {
             uint64_t cut = covered_end - range.start_va;
             if (cut >= range.place.bytes)
                 continue;
@@ -207,8 +241,7 @@ static enum status put_in_order(struct minidump *dump, struct arena *keep)
         if (range.place.bytes == 0)
             continue;
         covered_end = range.start_va + range.place.bytes;
-        any = true;
-        dump->memory[kept++] = range;
+        rows[kept++] = range;
     }
     dump->memory_count = kept;
     return ERR_NONE;
