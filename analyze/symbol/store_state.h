@@ -93,7 +93,7 @@ struct symbol_store {
     const char *
         *system_folders; /* searched although the user did not name them; see store_system.c */
     uint32_t system_count, system_room;
-    bool system_waits;     /* the system's own folders are looked for when the first image is */
+    uint32_t system_left;  /* of the system's own folders: not looked for yet */
     uint32_t server_count; /* of these, the first: laid out as symbol servers are */
     struct store_nearer *nearer;
     struct store_names *names_in; /* of folders laid out as servers are; see store_folder.c */

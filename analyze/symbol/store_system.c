@@ -8,40 +8,34 @@
 #include "base/text.h"
 #include "symbol/store_find.h"
 
-/* The DLLs that Wine has put into its prefix, those of 32 bits among them, wherever they are from:
- * the prefix of this tool, unless the user named another. */
-static void add_prefix(struct symbol_store *store)
-{
-    static const char *const folders[] = {"drive_c/windows/system32", "drive_c/windows/syswow64"};
-    const char *prefix = getenv("WINEPREFIX");
-    if (prefix == NULL || prefix[0] == '\0')
-        prefix = "build/wine";
-    for (size_t i = 0; i < COUNT_OF(folders); i++)
-        store_add_folder(store, path_join(&store->arena, prefix, folders[i]));
-}
+static const char *const windows_folders[] = {"System32", "SysWOW64"};
 
 /* Wine's DLLs hold DWARF and an export table. */
-static void add_wine(struct symbol_store *store)
-{
-    static const char *const roots[] = {
-        "/usr/lib/x86_64-linux-gnu/wine",
-        "/usr/lib/aarch64-linux-gnu/wine",
-        "/usr/lib/i386-linux-gnu/wine",
-        "/usr/lib/wine",
-        "/usr/lib64/wine",
-        "/opt/wine-stable/lib64/wine",
-        "/opt/wine-stable/lib/wine",
-        "/opt/wine-devel/lib64/wine",
-        "/opt/wine-devel/lib/wine",
-        "/opt/wine-staging/lib64/wine",
-        "/opt/wine-staging/lib/wine",
-    };
-    static const char *const machines[] = {"x86_64-windows", "i386-windows", "aarch64-windows"};
-    for (size_t i = 0; i < COUNT_OF(roots); i++)
-        if (path_is_folder(roots[i]))
-            for (size_t k = 0; k < COUNT_OF(machines); k++)
-                store_add_folder(store, path_join(&store->arena, roots[i], machines[k]));
-}
+static const char *const wine_roots[] = {
+    "/usr/lib/x86_64-linux-gnu/wine",
+    "/usr/lib/aarch64-linux-gnu/wine",
+    "/usr/lib/i386-linux-gnu/wine",
+    "/usr/lib/wine",
+    "/usr/lib64/wine",
+    "/opt/wine-stable/lib64/wine",
+    "/opt/wine-stable/lib/wine",
+    "/opt/wine-devel/lib64/wine",
+    "/opt/wine-devel/lib/wine",
+    "/opt/wine-staging/lib64/wine",
+    "/opt/wine-staging/lib/wine",
+};
+static const char *const wine_machines[] = {"x86_64-windows", "i386-windows", "aarch64-windows"};
+
+/* The DLLs that Wine has put into its prefix, those of 32 bits among them, wherever they are from:
+ * the prefix of this tool, unless the user named another. */
+static const char *const prefix_folders[] = {"drive_c/windows/system32",
+                                             "drive_c/windows/syswow64"};
+
+enum {
+    WINE_FROM = COUNT_OF(windows_folders),
+    PREFIX_FROM = WINE_FROM + COUNT_OF(wine_roots) * COUNT_OF(wine_machines),
+    PLACES = PREFIX_FROM + COUNT_OF(prefix_folders)
+};
 
 void store_system_open(struct symbol_store *store)
 {
@@ -55,20 +49,35 @@ void store_system_open(struct symbol_store *store)
         if (path != NULL && store_add_path(store, path, false, &fault) != ERR_NONE)
             store->path_fault = fault;
     }
-    store->system_waits = true;
+    store->system_left = PLACES;
 }
 
-/* Asking for 35 folders takes as long as finding a function in an index, and most stores never need
- * them. */
-static void add_folders(struct symbol_store *store)
+/* One of PLACES in the order of the search; NULL: it cannot be there. */
+static const char *place_of(struct symbol_store *store, uint32_t number)
 {
-    static const char *const windows[] = {"System32", "SysWOW64"};
-    const char *root = getenv("SystemRoot");
-    store->system_waits = false;
-    for (size_t i = 0; root != NULL && i < COUNT_OF(windows); i++)
-        store_add_folder(store, path_join(&store->arena, root, windows[i]));
-    add_wine(store);
-    add_prefix(store);
+    if (number < WINE_FROM) {
+        const char *root = getenv("SystemRoot");
+        return root != NULL ? path_join(&store->arena, root, windows_folders[number]) : NULL;
+    }
+    if (number < PREFIX_FROM) {
+        const uint32_t machine = (number - WINE_FROM) % COUNT_OF(wine_machines);
+        const char *root = wine_roots[(number - WINE_FROM) / COUNT_OF(wine_machines)];
+        return path_join(&store->arena, root, wine_machines[machine]);
+    }
+    const char *prefix = getenv("WINEPREFIX");
+    if (prefix == NULL || prefix[0] == '\0')
+        prefix = "build/wine";
+    return path_join(&store->arena, prefix, prefix_folders[number - PREFIX_FROM]);
+}
+
+/* Looks for the next folder of the system; false: that was the last. Asking for all takes as long
+ * as finding a function in an index, and most modules are in the first. */
+static bool add_folder(struct symbol_store *store)
+{
+    const uint32_t count = store->system_count;
+    while (store->system_left > 0 && store->system_count == count)
+        store_add_folder(store, place_of(store, PLACES - store->system_left--));
+    return store->system_count > count;
 }
 
 /* FOLDER/NAME, as spelt or in lower case; NULL: no such file. */
@@ -96,9 +105,7 @@ struct source *store_system_image(struct symbol_store *store, const struct modul
     if (module->name[0] == '\0' || strpbrk(module->name, "/\\:") != NULL ||
         (module->code_id[0] == '\0' && module->debug_id[0] == '\0'))
         return NULL;
-    if (store->system_waits)
-        add_folders(store);
-    for (uint32_t i = 0; i < store->system_count; i++) {
+    for (uint32_t i = 0; i < store->system_count || add_folder(store); i++) {
         struct fault fault = FAULT_INIT;
         struct source *image;
         const char *path = find_file(store->system_folders[i], module->name, scratch);
