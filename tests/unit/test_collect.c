@@ -392,6 +392,47 @@ TEST(hangs_run_first_and_compute_from_their_record_on)
     }
 }
 
+struct ends {
+    struct turns *turns;
+    uint32_t count;
+};
+
+/* Takes both turns when both victims have ended. */
+static void take_all_at_last(void *context, const struct collected *done)
+{
+    struct ends *ends = context;
+    struct turn first = {0}, second = {0};
+    (void)done;
+    if (++ends->count < 2)
+        return;
+    turns_take(ends->turns, &first);
+    turns_take(ends->turns, &second); /* would wait forever if one were kept for hangs */
+    turns_give(ends->turns, &first);
+    turns_give(ends->turns, &second);
+}
+
+/* Where there are two processors, hangs have one of them for themselves. */
+TEST(no_turn_is_kept_for_hangs_after_the_last_one)
+{
+    struct ends ends = {.turns = turns_new(2, 1)};
+    struct collect_options options = {.victims_folder = victims_folder(),
+                                      .out_folder = test_scratch(),
+                                      .launcher = launcher_of("exit 3"),
+                                      .turns = ends.turns};
+    struct scenario list[2] = {{.name = "a", .variant = "ob2", .program = "a.exe"},
+                               {.name = "b", .variant = "ob2", .program = "b.exe"}};
+    struct collected *results = NULL;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    list[1].kind = CASE_KIND_HANG;
+    arena_init(&keep, 0);
+    REQUIRE(collect_run(&options, list, 2, 1, &keep, take_all_at_last, &ends, &results, &fault) ==
+            ERR_NONE);
+    CHECK_EQ(ends.count, 2);
+    turns_free(ends.turns);
+    arena_free(&keep);
+}
+
 static bool skips_b(const void *context, const struct scenario *scenario, uint32_t repeat)
 {
     (void)context;
