@@ -51,6 +51,12 @@ class Resolve(e2e.Case):
             if frame["module"] != "capture-stack.exe":
                 self.assertEqual((frame["function"], frame["symbols"]), (None, "none"))
 
+    def test_a_file_whose_name_has_an_equals_sign_is_that_file(self):
+        named = shutil.copy(CSV, self.folder / "a=b.csv")
+        for words in ((named,), (f"capture-stack.exe={named}",)):
+            got = self.run_json("resolve", "--csv", *words, "--json", stdin="capture-stack.exe!0xc155a\n")
+            self.assertEqual(got["frames"][0]["function"], "main")
+
     def test_json_is_one_document(self):
         one = self.run_json("resolve", "--csv", CSV, "--json", stdin="capture-stack.exe!0xc155a\n")
         self.assertEqual(one["frames"][0]["function"], "main")
