@@ -26,7 +26,8 @@ def untimed(text):
 
 
 SEED = e2e.BUILD / "tests" / "seed_store"
-RUNS, CASES, WRITE_MAX = 3, 12, 64 << 10  # the last: dashboard/http/state.h
+RUNS, CASES = 3, 12
+WRITE_MAX, STREAMS_MAX = 64 << 10, 32  # dashboard/http/state.h
 
 
 class Views(e2e.Case):
@@ -436,6 +437,17 @@ class Views(e2e.Case):
         self.assertRegex(lines[2], r"^id: \d+$")
         said = json.loads(lines[4].removeprefix("data: "))
         self.assertEqual((sorted(said), said["running"]), (["running", "version"], []))
+
+    def test_streams_are_capped(self):
+        with contextlib.ExitStack() as streams:
+            def opened():
+                return streams.enter_context(urllib.request.urlopen(self.url + "/api/v1/events", timeout=60 * e2e.PATIENCE)).status
+            for _ in range(STREAMS_MAX):
+                end = time.monotonic() + 20 * e2e.PATIENCE
+                while opened() != 200:  # one that was left counts until a ping cannot be written
+                    self.assertLess(time.monotonic(), end)
+                    time.sleep(0.1)
+            self.assertEqual(opened(), 204)
 
     def test_what_is_wrong_is_refused(self):
         self.assertEqual(self.status("/api/v1/runs", method="DELETE"), 405)
