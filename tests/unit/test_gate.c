@@ -74,6 +74,42 @@ TEST(a_reference_engine_that_is_named_must_be_exact)
     }
 }
 
+/* The largest unit that is not 0, of the time since the run ended. */
+TEST(the_age_of_a_run_is_stated)
+{
+    static const struct {
+        const char *name, *text; /* NULL: none is stated */
+        uint64_t seconds;
+    } rows[] = {
+        {"the same moment", NULL, 0},
+        {"a second", ", 1 second old", 1},
+        {"less than a minute", ", 59 seconds old", 59},
+        {"a minute", ", 1 minute old", 60},
+        {"less than an hour", ", 59 minutes old", 3599},
+        {"an hour", ", 1 hour old", 3600},
+        {"less than a day", ", 23 hours old", 86399},
+        {"a day", ", 1 day old", 86400},
+        {"less than three days", ", 2 days old", 3 * 86400 - 1},
+    };
+    static const uint64_t started_s = 1000, second_ns = 1000000000;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct store_fixture f;
+        struct gate gate;
+        struct run_info run = {.label = "run", .started_ns = started_s * second_ns};
+        test_row(rows[i].name);
+        store_set_up(&f);
+        const uint64_t finished_ns = run.started_ns + 86400 * second_ns;
+        REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE &&
+                store_finish_run(f.store, run.id, RUN_COMPLETE, finished_ns, &f.fault) == ERR_NONE);
+        decide(&f, (struct gate_request){.now_ns = finished_ns + rows[i].seconds * second_ns},
+               &gate);
+        CHECK_STR(check_of(&gate, "run")->text,
+                  arena_printf(&f.keep, "run 1 of commit (unknown)%s: 0 of 0 cases judged",
+                               rows[i].text != NULL ? rows[i].text : ""));
+        store_tear_down(&f);
+    }
+}
+
 TEST(a_case_that_was_asked_for_and_is_gone_closes_the_gate)
 {
     static const struct {
