@@ -1,14 +1,17 @@
 /* What study says of two runs in a sentence, and of one run in counts: the words follow from
  * run_difference.h and triage.h, the numbers from what each row has. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "stream/partial.h"
 #include "study/accuracy.h"
 #include "study/run_difference.h"
 #include "study/signatures.h"
 #include "study/triage.h"
+#include "study/work_metrics.h"
 #include "test.h"
 
 /* ---- two runs ------------------------------------------------------------------------- */
@@ -375,4 +378,90 @@ TEST(a_partial_result_that_is_not_written_is_an_error)
     CHECK(!signatures_write_partial(stream, &list, 10, false));
     CHECK(!signatures_write_partial(stream, &list, 10, true));
     (void)fclose(stream);
+}
+
+static bool three_reports(struct queue *queue, enum queue_channel channel, uint64_t *out)
+{
+    (void)queue;
+    *out = 3;
+    return channel == QUEUE_REPORTS;
+}
+
+static bool dead_for_90_s(struct queue *queue, enum queue_channel channel, uint64_t *stored_ns)
+{
+    (void)queue;
+    *stored_ns = clock_wall_ns() - UINT64_C(90500000000);
+    return channel == QUEUE_DEAD;
+}
+
+static char *metrics_of(struct work_metrics *m, const struct work_figures *figures,
+                        struct arena *keep)
+{
+    struct fault fault = FAULT_INIT;
+    char *text = NULL;
+    size_t bytes = 0;
+    work_metrics_end(m, figures);
+    REQUIRE(file_read(m->path, UINT64_C(1) << 16, keep, &text, &bytes, &fault) == ERR_NONE);
+    return text;
+}
+
+static double value_of(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+    REQUIRE(at != NULL);
+    return strtod(at + strlen(name), NULL);
+}
+
+/* A rate is that of the time since the last figures, a second at least. */
+TEST(a_worker_states_its_figures_as_metrics)
+{
+#define COUNTER(NAME, VALUE)                                                                       \
+    "# TYPE twinstack_work_" NAME " counter\ntwinstack_work_" NAME "{role=\"worker\"} " VALUE "\n"
+#define GAUGE(NAME, VALUE)                                                                         \
+    "# TYPE twinstack_work_" NAME " gauge\ntwinstack_work_" NAME "{role=\"worker\"} " VALUE "\n"
+    static const char want[] = COUNTER("reports_total", "7") COUNTER("stacks_total", "70")
+        COUNTER("bad_lines_total", "1") COUNTER("dead_letters_total", "2")
+            COUNTER("queue_failures_total", "4") COUNTER("judged_total", "5")
+                COUNTER("left_to_newer_total", "6") GAUGE("stacks_per_second", "0")
+                    GAUGE("reports_per_second", "0") GAUGE("waiting", "1") GAUGE("disk_full", "0");
+    static const char rest[] =
+        "# TYPE twinstack_work_queue_pending gauge\n"
+        "twinstack_work_queue_pending{role=\"worker\",channel=\"reports\"} 3\n"
+        "# TYPE twinstack_work_queue_oldest_seconds gauge\n"
+        "twinstack_work_queue_oldest_seconds{role=\"worker\",channel=\"dead\"} 90\n";
+    static const char stacks[] = "stacks_per_second{role=\"worker\"} ",
+                      reports[] = "reports_per_second{role=\"worker\"} ";
+    struct work_figures f = {.reports = 7,
+                             .stacks = 70,
+                             .bad = 1,
+                             .buried = 2,
+                             .failures = 4,
+                             .judged = 5,
+                             .newer = 6,
+                             .waiting = true};
+    struct queue queue = {.pending = three_reports, .oldest = dead_for_90_s};
+    struct arena keep;
+    arena_init(&keep, 0);
+    struct work_metrics m = {
+        .path = path_join(&keep, test_scratch(), "metrics"), .role = "worker", .queue = &queue};
+    const double before = (double)clock_wall_ns() / 1e9;
+    char *text = metrics_of(&m, &f, &keep);
+    const double written = value_of(text, "written_seconds{role=\"worker\"} ");
+    CHECK(written >= before && written <= (double)clock_wall_ns() / 1e9);
+    CHECK_HAS(text, rest);
+    text[sizeof want - 1] = '\0';
+    CHECK_STR(text, want);
+    f.stacks += 50;
+    f.reports += 20;
+    m.written_ns = clock_ns(); /* a moment ago */
+    text = metrics_of(&m, &f, &keep);
+    CHECK(value_of(text, stacks) <= 50 && value_of(text, stacks) > 0);
+    CHECK(value_of(text, reports) <= 20 && value_of(text, reports) > 0);
+    CHECK(fabs(value_of(text, stacks) / value_of(text, reports) - 2.5) < 1e-9);
+    f.stacks += 50;
+    m.written_ns = clock_ns() - UINT64_C(10000000000);
+    text = metrics_of(&m, &f, &keep);
+    CHECK(value_of(text, stacks) <= 5 && value_of(text, stacks) > 0);
+    CHECK(value_of(text, reports) == 0);
+    arena_free(&keep);
 }
