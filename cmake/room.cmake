@@ -63,5 +63,5 @@ function(room name)
     return() # the arrows are the same on every system
   endif()
   add_executable(link_${name} "${CMAKE_SOURCE_DIR}/cmake/link_room.c")
-  target_link_libraries(link_${name} PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,room_${name}>")
+  target_link_libraries(link_${name} PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,room_${name}>" twinstack_test_linker)
 endfunction()

@@ -22,3 +22,11 @@ if(TWINSTACK_SANITIZE)
     endif()
   endif()
 endif()
+
+# For programs of tests: 180 of them, for which GNU ld takes twice as long as LLVM's, where that is there.
+add_library(twinstack_test_linker INTERFACE)
+find_program(TWINSTACK_TEST_LLD ld.lld HINTS /usr/lib/llvm-19/bin)
+if(TWINSTACK_TEST_LLD AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_CROSSCOMPILING)
+  cmake_path(GET TWINSTACK_TEST_LLD PARENT_PATH folder)
+  target_link_options(twinstack_test_linker INTERFACE "-B${folder}" -fuse-ld=lld)
+endif()
