@@ -217,11 +217,14 @@ char *arena_string(struct arena *arena, const char *text)
 
 char *arena_vprintf(struct arena *arena, const char *format, va_list list)
 {
+    char text[256];
     va_list again;
     va_copy(again, list);
-    const int length = vsnprintf(NULL, 0, format, list);
+    const int length = vsnprintf(text, sizeof text, format, list);
     char *out = length >= 0 ? arena_alloc(arena, (size_t)length + 1) : NULL;
-    if (out != NULL)
+    if (out != NULL && (size_t)length < sizeof text)
+        memcpy(out, text, (size_t)length);
+    else if (out != NULL)
         (void)vsnprintf(out, (size_t)length + 1, format, again);
     va_end(again);
     return out;

@@ -14,9 +14,16 @@ static bool is_separator(char c)
 
 char *path_join(struct arena *keep, const char *folder, const char *name)
 {
-    const size_t length = strlen(folder);
+    const size_t length = strlen(folder), name_length = strlen(name);
     const bool joined = length == 0 || is_separator(folder[length - 1]);
-    return arena_printf(keep, "%s%s%s", folder, joined ? "" : "/", name);
+    char *out = arena_alloc(keep, length + !joined + name_length + 1);
+    if (out == NULL)
+        return NULL;
+    memcpy(out, folder, length);
+    if (!joined)
+        out[length] = '/';
+    memcpy(out + length + !joined, name, name_length);
+    return out;
 }
 
 const char *path_base(const char *path)
