@@ -109,9 +109,14 @@ static uint32_t section_span(const struct pe_section *s)
 
 bool pe_section_of_rva(const struct pe *pe, uint32_t rva, struct pe_section *out)
 {
-    for (uint32_t i = 0; pe_section(pe, i, out); i++)
-        if (rva >= out->rva && rva - out->rva < section_span(out))
-            return true;
+    const uint8_t *p = pe->data + pe->section_table_foff;
+    for (uint32_t i = 0; i < pe->section_count; i++, p += SECTION_BYTES) {
+        const uint32_t start_rva = load_u32(p + 12);
+        const uint32_t virtual_bytes = load_u32(p + 8);
+        if (rva >= start_rva &&
+            rva - start_rva < (virtual_bytes != 0 ? virtual_bytes : load_u32(p + 16)))
+            return pe_section(pe, i, out);
+    }
     return false;
 }
 
