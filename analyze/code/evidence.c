@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 enum { BYTES_UNALIGNED = 16 };
 
 static int digit_of(char c)
@@ -41,6 +43,13 @@ static bool bytes_of(enum cpu cpu, const struct frame_evidence *e, struct arena 
     return true;
 }
 
+/* Frames of a recursion have the same bytes. */
+static bool is_same_code(const struct frame_evidence *a, const struct frame_evidence *b)
+{
+    return a->code_aligned && b->code_aligned && text_equal(a->code_before, b->code_before) &&
+           text_equal(a->code_after, b->code_after);
+}
+
 enum status evidence_cut_code(enum cpu cpu, struct stack *stack, struct arena *keep,
                               struct fault *fault)
 {
@@ -58,6 +67,11 @@ enum status evidence_cut_code(enum cpu cpu, struct stack *stack, struct arena *k
         *e = stack->evidence[i];
         if (!e->code_aligned)
             continue;
+        if (i > 0 && is_same_code(&stack->evidence[i - 1], &stack->evidence[i])) {
+            e->code_aligned = e[-1].code_aligned;
+            e->code_before = e[-1].code_before;
+            continue;
+        }
         if (!bytes_of(cpu, e, &scratch, &code))
             (void)fault_no_memory(fault, "code");
         else if (!code_align(&code, &start)) {

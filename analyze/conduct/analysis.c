@@ -105,9 +105,6 @@ static enum status ask_engine(const struct engine *engine, const struct engine_i
     if (engine->kind == ENGINE_KIND_JUDGE && !result.warm)
         out->cost.cold_ns = result.cost.total_ns; /* a process that starts cold */
     out->version = result.version;
-    for (uint32_t i = 0; i < out->stack_count && in->opened->crash != NULL; i++)
-        if (evidence_cut_code(in->opened->crash->arch, &out->stacks[i], keep, fault) != ERR_NONE)
-            return fault->code;
     return ERR_NONE;
 }
 
@@ -140,6 +137,10 @@ enum status analysis_ask(const struct engine_input *in, const struct engine *con
             continue;
         if (ask_engine(asked[i], in, keep, claim, fault) != ERR_NONE)
             return fault->code;
+        for (uint32_t k = 0; k < claim->stack_count && in->opened->crash != NULL; k++)
+            if (evidence_cut_code(in->opened->crash->arch, &claim->stacks[k], keep, fault) !=
+                ERR_NONE)
+                return fault->code;
         out->claim_count += !claim->skipped || claim->why != NULL;
     }
     return ERR_NONE;

@@ -319,10 +319,12 @@ TEST(evidence_is_cut_to_what_is_shown)
         {"half a byte", "905", "c3", true, "905", true, "ret"},
     };
     for (size_t i = 0; i < COUNT_OF(cuts); i++) {
-        const struct frame_evidence evidence = {.code_before = cuts[i].before,
-                                                .code_after = cuts[i].after,
-                                                .code_aligned = cuts[i].aligned};
-        struct stack stack = {.evidence = &evidence, .evidence_count = 1};
+        const struct frame_evidence row = {.code_before = cuts[i].before,
+                                           .code_after = cuts[i].after,
+                                           .code_aligned = cuts[i].aligned};
+        const struct frame_evidence other = {.code_before = "90", .code_aligned = true};
+        const struct frame_evidence evidence[] = {row, row, other, row}; /* of a recursion */
+        struct stack stack = {.evidence = evidence, .evidence_count = COUNT_OF(evidence)};
         struct code_listing got;
         struct fault fault = FAULT_INIT;
         struct arena keep;
@@ -330,9 +332,12 @@ TEST(evidence_is_cut_to_what_is_shown)
         test_row(cuts[i].name);
         arena_init(&keep, 0);
         REQUIRE(evidence_cut_code(CPU_X64, &stack, &keep, &fault) == ERR_NONE);
-        CHECK_STR(stack.evidence->code_before, cuts[i].cut);
-        CHECK_STR(stack.evidence->code_after, cuts[i].after);
-        CHECK_EQ(stack.evidence->code_aligned, cuts[i].still);
+        for (uint32_t k = 0; k < COUNT_OF(evidence); k++) {
+            const bool is_other = k == 2;
+            CHECK_STR(stack.evidence[k].code_before, is_other ? "90" : cuts[i].cut);
+            CHECK_STR(stack.evidence[k].code_after, is_other ? NULL : cuts[i].after);
+            CHECK_EQ(stack.evidence[k].code_aligned, is_other || cuts[i].still);
+        }
         REQUIRE(evidence_list_code(CPU_X64, stack.evidence, AT, PC_RETURN, &keep, &got, &fault) ==
                 ERR_NONE);
         for (uint32_t k = 0; k < got.count; k++)
