@@ -55,43 +55,32 @@ static bool to_rva(const struct cfi_table *table, uint64_t va, uint32_t *rva)
     return from_base <= UINT32_MAX;
 }
 
-/* Adds the functions, or only counts them where there is no memory for rows yet. */
-static uint32_t add_rows(const struct cfi_table *table, struct list *list)
-{
-    struct cfi_common last = {0};
-    struct cfi_entry entry;
-    uint64_t at = 0;
-    uint32_t count = 0;
-    for (;;) {
-        struct fault fault = FAULT_INIT;
-        struct row row;
-        bool is_function;
-        if (!cfi_next(&list->section, &at, &last, &fault, &is_function, &entry))
-            return count;
-        const uint64_t bytes = entry.end_va - entry.begin_va;
-        if (!is_function || !to_rva(table, entry.begin_va, &row.begin_rva) ||
-            bytes > UINT32_MAX - row.begin_rva)
-            continue;
-        row.end_rva = row.begin_rva + (uint32_t)bytes;
-        row.at = entry.offset;
-        if (list->rows != NULL)
-            list->rows[count] = row;
-        count++;
-    }
-}
-
-/* Adds a section to TABLE, unless no function is in it. */
+/* Adds a section to TABLE, unless no function is in it. False: out of memory. */
 static bool add_list(struct cfi_table *table, struct cfi_section section, struct arena *keep)
 {
     struct list *list = &table->lists[table->list_count];
+    struct cfi_common last = {0};
+    struct fault fault = FAULT_INIT;
+    struct cfi_entry entry;
+    uint64_t at = 0;
+    uint32_t room = 0;
+    bool is_function;
     *list = (struct list){.section = section};
-    const uint32_t count = add_rows(table, list);
-    list->rows = ARENA_ARRAY(keep, (size_t)count + 1, struct row);
-    if (list->rows == NULL)
-        return false;
-    list->row_count = add_rows(table, list);
+    while (cfi_next(&section, &at, &last, &fault, &is_function, &entry)) {
+        struct row row = {.at = entry.offset};
+        if (fault.code != ERR_NONE) /* of one record: the next may be whole */
+            fault_clear(&fault);
+        if (!is_function || !to_rva(table, entry.begin_va, &row.begin_rva) ||
+            entry.end_va - entry.begin_va > UINT32_MAX - row.begin_rva)
+            continue;
+        row.end_rva = row.begin_rva + (uint32_t)(entry.end_va - entry.begin_va);
+        if (!ARENA_ROOM(keep, list->rows, room, (uint64_t)list->row_count + 1))
+            return false;
+        list->rows[list->row_count++] = row;
+    }
     if (list->row_count > 0) {
-        array_sort(list->rows, list->row_count, sizeof(*list->rows), by_begin);
+        arena_trim(keep, list->rows, &room, list->row_count, sizeof *list->rows);
+        array_sort(list->rows, list->row_count, sizeof *list->rows, by_begin);
         table->list_count++;
     }
     return true;
