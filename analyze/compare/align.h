@@ -28,12 +28,18 @@ struct column {
     uint32_t count; /* frames up to the thread's start; later ones are cut off */
 };
 
+/* Rows of two columns that follow each other and disagree: [start, end). */
+struct row_block {
+    uint32_t column, against, start, end;
+};
+
 /* The table of one thread. */
 struct table {
     uint32_t column_count, row_count;
-    struct column *columns; /* 0: truth, 1 + i: claim i */
-    int32_t *cells;         /* row_count x column_count: frame or -1 */
-    uint32_t reference;     /* column that the others are compared with; 0: none */
+    struct column *columns;       /* 0: truth, 1 + i: claim i */
+    int32_t *cells;               /* row_count x column_count: frame or -1 */
+    uint32_t reference;           /* column that the others are compared with; 0: none */
+    struct row_block *last_block; /* that was asked for, by rules; NULL: it is not kept */
 };
 
 /* The distinct modules of a case, numbered, so that identities are compared once per module. */

@@ -76,20 +76,31 @@ bool rule_row_agrees(const struct difference *d, uint32_t row)
     return d->against == 0 || keys_same_place(a, b);
 }
 
+/* A block is as long as a stack, and each of its rows asks for it. */
+static struct row_block block_of(const struct difference *d)
+{
+    struct row_block *last = d->table->last_block;
+    if (last != NULL && last->column == d->column && last->against == d->against &&
+        last->start <= d->row && d->row < last->end)
+        return *last;
+    struct row_block block = {d->column, d->against, d->row, d->row + 1};
+    while (block.start > 0 && !rule_row_agrees(d, block.start - 1))
+        block.start--;
+    while (block.end < d->table->row_count && !rule_row_agrees(d, block.end))
+        block.end++;
+    if (last != NULL && !rule_row_agrees(d, d->row)) /* so it is that of each of its rows */
+        *last = block;
+    return block;
+}
+
 uint32_t rule_block_start(const struct difference *d)
 {
-    uint32_t row = d->row;
-    while (row > 0 && !rule_row_agrees(d, row - 1))
-        row--;
-    return row;
+    return block_of(d).start;
 }
 
 uint32_t rule_block_end(const struct difference *d)
 {
-    uint32_t row = d->row + 1;
-    while (row < d->table->row_count && !rule_row_agrees(d, row))
-        row++;
-    return row;
+    return block_of(d).end;
 }
 
 const struct frame *rule_next_frame(const struct difference *d, uint32_t row, uint32_t column)

@@ -1,7 +1,8 @@
 /* Alignment: the example that align.c begins with. */
 #include <string.h>
 
-#include "compare/align.h"
+#include "base/array.h"
+#include "compare/mismatch.h"
 #include "test.h"
 
 enum { LEAF = 1, MIDDLE, MAIN, START };
@@ -45,4 +46,38 @@ TEST(the_example_of_an_alignment_has_its_rows_and_sums)
     CHECK_EQ(of_dump >> 32, 290);
     CHECK_EQ(of_judge >> 32, 300);
     arena_free(&keep);
+}
+
+/* Each pair of columns is asked at each row, in an order that jumps. */
+TEST(a_block_is_the_same_when_another_was_asked_before)
+{
+    enum { COLUMNS = 4, ROWS = 17 };
+    struct frame_key keys[ROWS] = {{0}};
+    struct column columns[COLUMNS];
+    int32_t cells[ROWS * COLUMNS];
+    struct row_block last = {0};
+    const struct table kept = {COLUMNS, ROWS, columns, cells, 1, &last};
+    const struct table plain = {COLUMNS, ROWS, columns, cells, 1, NULL};
+    uint32_t longest = 0;
+    for (uint32_t row = 0; row < ROWS; row++)
+        keys[row].offset = row;
+    for (uint32_t column = 0; column < COLUMNS; column++)
+        columns[column] = (struct column){.keys = keys, .count = ROWS};
+    for (uint32_t row = 0; row < ROWS; row++)
+        for (uint32_t column = 0; column < COLUMNS; column++)
+            cells[row * COLUMNS + column] =
+                (row * 7 + column * 5) % 11 < 3 ? -1 : (int32_t)((row * column * 3 + row) % ROWS);
+    for (uint32_t i = 0; i < ROWS * COLUMNS * COLUMNS; i++) {
+        const uint32_t at = i * 13 % (ROWS * COLUMNS * COLUMNS);
+        struct difference d = {.table = &plain,
+                               .row = at % ROWS,
+                               .column = at / ROWS % COLUMNS,
+                               .against = at / ROWS / COLUMNS};
+        const uint32_t start = rule_block_start(&d), end = rule_block_end(&d);
+        d.table = &kept;
+        CHECK_EQ(rule_block_start(&d), start);
+        CHECK_EQ(rule_block_end(&d), end);
+        longest = end - start > longest ? end - start : longest;
+    }
+    CHECK(longest > 3);
 }

@@ -166,7 +166,7 @@ TEST(rows_that_are_laid_out_wrong_are_blamed_on_the_alignment)
                                      {.module = 1, .offset = 0x2005}};
     struct column columns[] = {{0}, {&a, a.stacks, NULL, keys, 2}, {&b, b.stacks, NULL, keys, 2}};
     int32_t cells[] = {-1, 0, -1, -1, 1, 0, -1, -1, 1};
-    const struct table table = {3, 3, columns, cells, 1};
+    const struct table table = {3, 3, columns, cells, 1, NULL};
     struct finding f = {.level = LEVEL_PHYSICAL,
                         .cause = CAUSE_UNEXPLAINED,
                         .engine = "dump",
