@@ -9,10 +9,13 @@
 
 #include "base/arena.h"
 
+enum { TEXT_POOL_RECENT = 32 };
+
 struct text_pool {
-    struct arena *keep; /* of the texts and of the table */
-    const char **slots; /* an open hash table, at most half full; NULL: empty */
-    uint32_t room;      /* a power of two */
+    struct arena *keep;                   /* of the texts and of the table */
+    const char *recent[TEXT_POOL_RECENT]; /* asked lately, each at its place; NULL: none */
+    const char **slots;                   /* an open hash table, at most half full; NULL: empty */
+    uint32_t room;                        /* a power of two */
     uint32_t count;
 };
 
