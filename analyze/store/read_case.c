@@ -1,6 +1,7 @@
 /* Reads cases, with everything that was written: see store.h. */
 #include <string.h>
 
+#include "base/array.h"
 #include "store/statements.h"
 
 enum { MODULE_SLOTS = 256 };
@@ -421,11 +422,31 @@ enum status store_read_parts(struct store *store, uint64_t case_id, unsigned par
 enum status store_list_case_ids(struct store *store, uint64_t run_id, struct arena *keep,
                                 uint64_t **out, uint32_t *count, struct fault *fault)
 {
-    struct query q = query_with(store, SQL_LIST_CASE_IDS, run_id, keep, fault);
-    uint64_t *id;
-    while ((id = query_row_of(&q, out, count, sizeof *id)) != NULL)
-        *id = query_get(&q);
-    return query_end(&q);
+    struct row {
+        uint64_t repeat, id;
+    } *rows, *row;
+    struct arena scratch;
+    uint32_t row_count;
+    *out = NULL;
+    *count = 0;
+    arena_init(&scratch, 0);
+    struct query q = query_with(store, SQL_LIST_CASE_IDS, run_id, &scratch, fault);
+    while ((row = query_row_of(&q, &rows, &row_count, sizeof *row)) != NULL) {
+        row->repeat = query_get(&q);
+        row->id = query_get(&q);
+    }
+    if (query_end(&q) == ERR_NONE) {
+        /* The index has the names in order, which equal numbers keep. */
+        array_sort_numbers(rows, row_count, sizeof *rows);
+        *out = ARENA_ARRAY(keep, (size_t)row_count + 1, uint64_t);
+        *count = *out != NULL ? row_count : 0;
+        if (*out == NULL)
+            (void)fault_no_memory(fault, "cases of a run");
+        for (uint32_t i = 0; i < *count; i++)
+            (*out)[i] = rows[i].id;
+    }
+    arena_free(&scratch);
+    return fault->code;
 }
 
 enum status store_find_case(struct store *store, uint64_t run_id, const char *scenario,

@@ -337,8 +337,8 @@ const char *const store_sql[SQL_COUNT] = {
                            " ORDER BY started_ns DESC, id DESC LIMIT 1",
 
     /* ---- cases ---- */
-    [SQL_LIST_CASE_IDS] = "SELECT id FROM crash_case WHERE run_id = ?"
-                          " ORDER BY repeat, scenario, variant, id",
+    [SQL_LIST_CASE_IDS] = "SELECT repeat, id FROM crash_case WHERE run_id = ?"
+                          " ORDER BY scenario, variant, repeat, id",
     [SQL_LIST_CASES] = "SELECT " CASE_COLUMNS " FROM crash_case c WHERE " CASE_FILTER
                        " AND c.id > ?8 ORDER BY c.id LIMIT ?9",
     [SQL_LIST_CASES_DOWN] = "SELECT " CASE_COLUMNS " FROM crash_case c WHERE " CASE_FILTER
