@@ -2,7 +2,7 @@
 #include "format/minidump/lint_rules.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
+#include <stddef.h>
 
 #include "base/array.h"
 
@@ -105,12 +105,24 @@ static int compare_ranges(const void *a, const void *b)
     return x->stated_foff < y->stated_foff ? -1 : x->stated_foff > y->stated_foff;
 }
 
+/* By their starts, which are many and mostly differ; then those of one start. */
+static void sort_ranges(struct lint_range *ranges, uint32_t count)
+{
+    _Static_assert(offsetof(struct lint_range, start) == 0, "sorted by it");
+    array_sort_numbers(ranges, count, sizeof *ranges);
+    for (uint32_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && ranges[end].start == ranges[i].start;)
+            end++;
+        if (end - i > 1)
+            array_sort(&ranges[i], end - i, sizeof *ranges, compare_ranges);
+    }
+}
+
 void lint_overlaps(struct lint *l, enum lint_rule rule, uint32_t stream_type,
                    struct lint_range *ranges, uint32_t count)
 {
     const struct lint_range *last = NULL; /* the one that ends last */
-    if (count > 1)
-        qsort(ranges, count, sizeof *ranges, compare_ranges);
+    sort_ranges(ranges, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct lint_range *range = &ranges[i];
         if (range->bytes == 0)
