@@ -291,6 +291,26 @@ TEST(a_case_without_a_measured_way_has_no_costs)
     }
 }
 
+/* As in a database that a later version wrote. */
+TEST(a_way_that_is_not_known_is_left_out)
+{
+    struct run_info run = run_of("01234567-0000", "abcdef0123", "first");
+    struct way_cost ways[WAY_COUNT] = {[WAY_DUMP] = {.frames = 7}, [WAY_OFFSET] = {.frames = 5}};
+    struct run_case c = {
+        .scenario = "s", .variant = "v", .ways = ways, .result = {.verdict = VERDICT_PASS}};
+    struct run_case back;
+    struct store_fixture f;
+    const char *path = set_up_file(&f, "ways.db");
+    REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+    REQUIRE(store_put_case(f.store, run.id, &c, &f.fault) == ERR_NONE);
+    change(path, "UPDATE way_cost SET way = 'telepathy' WHERE way = 'dump'");
+    REQUIRE(store_read_case(f.store, c.id, &f.keep, &back, &f.fault) == ERR_NONE);
+    REQUIRE(back.ways != NULL);
+    for (int way = 0; way < WAY_COUNT; way++)
+        CHECK_EQ(back.ways[way].frames, way == WAY_OFFSET ? 5 : 0);
+    store_tear_down(&f);
+}
+
 /* As after damage: the number of the thread that a stack is of is one too high. */
 TEST(a_stack_of_a_thread_that_the_case_does_not_have_is_in_no_table)
 {
