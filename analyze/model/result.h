@@ -121,6 +121,7 @@ struct engine_score {
     const char *engine;
     enum engine_kind kind;
     bool subject;
+    bool apart;             /* a finding that is not kept with the case says so: case_is_apart() */
     enum stack_state state; /* of the suspect's stack      */
     const char *reason;     /* why there is no stack; NULL */
     ENGINE_SCORE_FIELDS(FIELD_MEMBER)

@@ -40,6 +40,9 @@ const struct engine_score *case_score(const struct run_case *c, const char *engi
 
 bool case_is_apart(const struct run_case *c, const char *engine)
 {
+    const struct engine_score *s = case_score(c, engine);
+    if (s != NULL && s->apart)
+        return true;
     for (uint32_t i = 0; i < c->result.finding_count; i++) {
         const struct finding *f = &c->result.findings[i];
         if (f->fails && !f->against_truth &&

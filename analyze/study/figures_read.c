@@ -145,6 +145,7 @@ static void keep_scores(struct reading *r, const struct run_case *c, struct run_
     for (uint32_t i = 0; i < count; i++) {
         kept->result.scores[i] = c->result.scores[i];
         kept->result.scores[i].engine = copy_of(r, c->result.scores[i].engine);
+        kept->result.scores[i].apart = case_is_apart(c, c->result.scores[i].engine);
         kept->result.scores[i].reason = NULL;
     }
     kept->result.score_count = count;

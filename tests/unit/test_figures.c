@@ -5,6 +5,7 @@
 #include "study/accuracy.h"
 #include "study/figures.h"
 #include "study/hooks.h"
+#include "study/summary.h"
 
 /* The worked example at the head of figures_read.c, in the order in which the verdicts were known.
  */
@@ -203,4 +204,85 @@ TEST(a_window_has_each_case_in_whatever_order_it_is_asked_for)
         case_window_close(&window);
     }
     store_tear_down(&w.f);
+}
+
+struct apart_marks {
+    uint32_t exact, apart;
+};
+
+static bool count_apart(void *context, const struct grid_rows *part)
+{
+    struct apart_marks *marks = context;
+    for (uint32_t i = 0; i < part->count; i++)
+        for (uint32_t k = 0; k < part->rows[i].cases[0]->result.score_count; k++) {
+            const struct engine_score *s = &part->rows[i].cases[0]->result.scores[k];
+            marks->exact += s->exact;
+            marks->apart += s->exact && case_is_apart(part->rows[i].cases[0], s->engine);
+        }
+    return true;
+}
+
+/* Two findings against the truth decide the case; the third one alone says that the exact stack of
+ * `dump` contradicts the other one where the truth is silent. */
+TEST(a_case_is_apart_by_findings_that_decide_nothing)
+{
+    struct store_fixture f;
+    struct run_info info;
+    struct run_figures figures;
+    struct grid_rows deviating;
+    struct apart_marks kept = {0, 0}, all = {0, 0};
+    struct run_info run = {.label = "run", .branch = "main", .started_ns = 1};
+    struct engine_claim claims[] = {{.engine = "offset:rtl", .subject = true},
+                                    {.engine = "dump", .subject = true}};
+    struct engine_score scores[COUNT_OF(claims)] = {
+        {.engine = "offset:rtl", .subject = true, .state = STACK_OK, .judged = true, .frames = 3},
+        {.engine = "dump",
+         .subject = true,
+         .state = STACK_OK,
+         .judged = true,
+         .exact = true,
+         .frames = 3}};
+    struct finding findings[] = {
+        {.cause = CAUSE_WRONG_STEP,
+         .engine = "offset:rtl",
+         .blame = BLAME_WALK,
+         .blame_engine = "offset:rtl",
+         .row = 1},
+        {.cause = CAUSE_LINE_TABLE,
+         .engine = "offset:rtl",
+         .level = LEVEL_LINE,
+         .blame = BLAME_SYMBOLS_SHARED,
+         .row = 2},
+        {.cause = CAUSE_UNEXPLAINED, .engine = "dump", .against = "offset:rtl", .row = 3}};
+    for (size_t i = 0; i < COUNT_OF(findings); i++) {
+        findings[i].fails = true;
+        findings[i].against_truth = findings[i].against == NULL;
+        findings[i].against = findings[i].against_truth ? FINDING_TRUTH : findings[i].against;
+    }
+    struct run_case c = {.scenario = "a",
+                         .variant = "ob0",
+                         .kind = CASE_KIND_CRASH,
+                         .claims = claims,
+                         .claim_count = COUNT_OF(claims),
+                         .result = {.verdict = VERDICT_FAIL,
+                                    .scores = scores,
+                                    .score_count = COUNT_OF(scores),
+                                    .findings = findings,
+                                    .finding_count = COUNT_OF(findings)}};
+    store_set_up(&f);
+    REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+    REQUIRE(store_put_case(f.store, run.id, &c, &f.fault) == ERR_NONE);
+    REQUIRE(store_finish_run(f.store, run.id, RUN_COMPLETE, 2, &f.fault) == ERR_NONE);
+    REQUIRE(figures_read(f.store, "latest", NULL, &f.keep, &info, &figures, &f.fault) == ERR_NONE);
+    REQUIRE(figures.case_count == 1);
+    CHECK_EQ(figures.cases[0].result.finding_count, 2);
+    REQUIRE(summary_rows(&figures, false, &f.keep, &deviating, &f.fault) == ERR_NONE);
+    CHECK(count_apart(&kept, &deviating));
+    REQUIRE(summary_each_rows(&figures, count_apart, &all, &f.fault) == ERR_NONE);
+    CHECK_EQ(all.exact, 1);
+    CHECK_EQ(all.apart, 1);
+    CHECK_EQ(kept.exact, 1);
+    CHECK_EQ(kept.apart, 1);
+    CHECK(!case_is_apart(&figures.cases[0], "judge:x"));
+    store_tear_down(&f);
 }
