@@ -3,10 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "report/document.h"
 
 enum { FIXED = 3, ENGINE_LEAST = 6, BUILDS_MOST = 19, HEAD_BYTES = 128 };
+
+/* What cells need a note for: bits. */
+enum grid_sign {
+    SIGN_EXACT = 1,
+    SIGN_NOT_EXACT = 2,
+    SIGN_SHARE = 4,
+    SIGN_PERCENT = 8,
+    SIGN_UNJUDGED = 16,
+    SIGN_NO_STACK = 32,
+    SIGN_REPEAT = 64,
+    SIGN_APART = 128,
+    SIGN_STUCK = 256
+};
 
 struct grid {
     const struct engine_total *engines[CLAIMS_MAX];
@@ -15,9 +29,7 @@ struct grid {
     struct sheet_table table;
     uint32_t count;
     uint32_t cases; /* in all rows */
-    bool stuck;     /* an engine was stuck in one of them */
-    bool apart;     /* case_is_apart() is true of a stack that is exact */
-    bool repeats;   /* one of them is a repeat */
+    unsigned signs; /* of the cells that were printed: enum grid_sign */
     bool named;     /* every row names its scenario */
 };
 
@@ -116,23 +128,35 @@ static const char *builds_text(const struct grid_row *row, struct arena *keep)
     return kept;
 }
 
+/* Of the cell of an engine with score S; NULL: it has none. */
+static unsigned signs_of(const struct run_case *c, const struct engine_score *s)
+{
+    if (s != NULL && s->state == STACK_BLOCKED)
+        return SIGN_STUCK;
+    if (s == NULL || s->state != STACK_OK || s->frames == 0)
+        return SIGN_NO_STACK;
+    if (!s->judged)
+        return SIGN_UNJUDGED;
+    const unsigned frames = s->truth_frames > 99 ? SIGN_PERCENT : SIGN_SHARE;
+    if (!s->exact)
+        return frames | SIGN_NOT_EXACT;
+    return frames | (case_is_apart(c, s->engine) ? SIGN_APART : SIGN_EXACT);
+}
+
 static struct sheet_cell score_cell(const struct run_case *c, const struct engine_score *s,
                                     struct arena *keep)
 {
-    if (s != NULL && s->state == STACK_BLOCKED)
+    const unsigned signs = signs_of(c, s);
+    if (signs == SIGN_STUCK)
         return cell_text(INK_DIM, "stuck");
-    if (s == NULL || s->state != STACK_OK || s->frames == 0)
+    if (signs == SIGN_NO_STACK)
         return cell_text(INK_DIM, "·");
-    if (!s->judged)
+    if (signs == SIGN_UNJUDGED)
         return cell_format(keep, INK_DIM, "%u", s->frames);
-    const bool apart = s->exact && case_is_apart(c, s->engine);
-    const char *mark = s->exact ? "✓" : "✗";
-    enum ink ink = s->subject ? INK_BAD : INK_WARN;
-    if (apart)
-        mark = "≠";
-    else if (s->exact)
-        ink = INK_GOOD;
-    if (s->truth_frames > 99)
+    const char *mark = signs & SIGN_EXACT ? "✓" : signs & SIGN_APART ? "≠" : "✗";
+    const enum ink wrong = s->subject ? INK_BAD : INK_WARN;
+    const enum ink ink = signs & SIGN_EXACT ? INK_GOOD : wrong;
+    if (signs & SIGN_PERCENT)
         return cell_format(keep, ink, "%s%.4g%%", mark,
                            figures_percent(s->right_frames, s->truth_frames));
     return cell_format(keep, ink, "%s%u/%u", mark, s->right_frames, s->truth_frames);
@@ -168,19 +192,27 @@ struct grid_pass {
     bool measuring;
 };
 
-static void note_rows(struct grid *grid, const struct grid_rows *rows)
+/* The signs of ROW, in the columns that are not left out. */
+static unsigned row_signs(const struct grid *grid, const struct grid_row *row, bool markdown)
 {
-    grid->cases += rows->cases;
-    for (uint32_t i = 0; i < rows->count; i++) {
-        const struct grid_row *row = &rows->rows[i];
-        const struct case_result *result = &row->cases[0]->result;
-        for (uint32_t k = 0; k < row->count; k++)
-            grid->repeats = grid->repeats || row->cases[k]->repeat > 0;
-        for (uint32_t k = 0; k < result->score_count; k++) {
-            const struct engine_score *s = &result->scores[k];
-            grid->stuck = grid->stuck || s->state == STACK_BLOCKED;
-            grid->apart = grid->apart || (s->exact && case_is_apart(row->cases[0], s->engine));
-        }
+    unsigned signs = 0;
+    for (uint32_t i = 0; i < row->count; i++)
+        signs |= row->cases[i]->repeat > 0 ? SIGN_REPEAT : 0U;
+    for (uint32_t i = 0; i < grid->count; i++)
+        if (markdown || grid->table.widths[FIXED + i] > 0)
+            signs |= signs_of(row->cases[0], case_score(row->cases[0], grid->engines[i]->engine));
+    return signs;
+}
+
+static void print_rows(const struct grid_pass *pass, const struct grid_part *part)
+{
+    struct grid *grid = pass->grid;
+    size_t left = grid->table.shown;
+    sheet_table_rows(pass->sheet, &grid->table, part, part->rows->count);
+    left = grid->table.shown - left;
+    for (uint32_t i = 0; left > 0; i++) {
+        grid->signs |= row_signs(grid, &part->rows->rows[i], pass->sheet->markdown);
+        left -= part->rows->rows[i].count;
     }
 }
 
@@ -189,10 +221,10 @@ static bool take_rows(void *context, const struct grid_rows *rows)
     const struct grid_pass *pass = context;
     const struct grid_part part = {pass->grid, rows};
     if (pass->measuring) {
-        note_rows(pass->grid, rows);
+        pass->grid->cases += rows->cases;
         sheet_table_measure(pass->sheet, &pass->grid->table, &part, rows->count);
     } else {
-        sheet_table_rows(pass->sheet, &pass->grid->table, &part, rows->count);
+        print_rows(pass, &part);
     }
     return !pass->grid->table.full;
 }
@@ -209,20 +241,36 @@ static enum status each_rows(const struct run_figures *report, bool all, struct 
     return fault->code;
 }
 
+/* What the signs of GRID mean: the short ones share a line. */
 static void print_notes(struct sheet *s, const struct grid *grid)
 {
-    sheet_text(s, INK_DIM, 0, 0,
-               "✓ exact: function, file, line of every frame · 2/3: frames right of frames true · "
-               "·: no stack");
-    if (grid->repeats)
-        sheet_text(s, INK_DIM, 0, 0, "ob2#3: the third time that this run took ob2 (--repeat)");
-    if (grid->apart)
-        sheet_text(
-            s, INK_DIM, 0, 0,
-            "≠6/6: right where the truth judges; elsewhere the two ways contradict each other");
-    if (grid->stuck)
-        sheet_text(s, INK_DIM, 0, 0,
-                   "stuck: the walk waited for a lock that was never released, and was given up");
+    static const struct {
+        enum grid_sign sign;
+        const char *text;
+    } notes[] = {
+        {SIGN_EXACT, "✓ exact: function, file, line of every frame"},
+        {SIGN_NOT_EXACT, "✗ not exact"},
+        {SIGN_SHARE, "2/3: frames right of frames true"},
+        {SIGN_PERCENT, "99.5%: frames right of over 99 true"},
+        {SIGN_UNJUDGED, "7: frames, with no truth to compare them with"},
+        {SIGN_NO_STACK, "·: no stack"},
+        {SIGN_REPEAT, "ob2#3: the third time that this run took ob2 (--repeat)"},
+        {SIGN_APART,
+         "≠6/6: right where the truth judges; elsewhere the two ways contradict each other"},
+        {SIGN_STUCK, "stuck: the walk waited for a lock that was never released, and was given up"},
+    };
+    const char *line = NULL;
+    for (size_t i = 0; i < COUNT_OF(notes); i++) {
+        if (notes[i].sign == SIGN_REPEAT && line != NULL)
+            sheet_text(s, INK_DIM, 0, 0, line);
+        if ((grid->signs & notes[i].sign) == 0)
+            continue;
+        if (notes[i].sign >= SIGN_REPEAT)
+            sheet_text(s, INK_DIM, 0, 0, notes[i].text);
+        else
+            line = line == NULL ? notes[i].text
+                                : arena_printf(s->keep, "%s · %s", line, notes[i].text);
+    }
 }
 
 enum status document_grid(struct sheet *s, const struct run_figures *report, bool all,

@@ -259,6 +259,80 @@ TEST(engines_under_test_are_always_shown)
         }
 }
 
+/* ---- grid ------------------------------------------------------------------------------- */
+
+static void write_grid(struct sheet *s, const void *context)
+{
+    struct fault fault = FAULT_INIT;
+    CHECK_EQ(document_grid(s, context, false, &fault), ERR_NONE);
+}
+
+#define JUDGED .state = STACK_OK, .judged = true, .frames = 3
+TEST(notes_of_the_grid_are_those_of_its_cells)
+{
+    static const struct {
+        struct engine_score score;
+        uint32_t repeat;
+        const char *cell, *notes;
+    } rows[] = {
+        {{JUDGED, .exact = true, .right_frames = 3, .truth_frames = 3},
+         0,
+         "✓3/3",
+         "✓ exact: function, file, line of every frame · 2/3: frames right of frames true\n"},
+        {{JUDGED, .right_frames = 2, .truth_frames = 3},
+         0,
+         "✗2/3",
+         "✗ not exact · 2/3: frames right of frames true\n"},
+        {{JUDGED, .right_frames = 199, .truth_frames = 200},
+         0,
+         "✗99.5%",
+         "✗ not exact · 99.5%: frames right of over 99 true\n"},
+        {{JUDGED, .exact = true, .apart = true, .right_frames = 3, .truth_frames = 3},
+         0,
+         "≠3/3",
+         "2/3: frames right of frames true\n"
+         "≠6/6: right where the truth judges; elsewhere the two ways contradict each other\n"},
+        {{.state = STACK_OK, .frames = 7},
+         0,
+         " 7",
+         "7: frames, with no truth to compare them with\n"},
+        {{.state = STACK_FAILED},
+         2,
+         "ob2#3",
+         "·: no stack\n"
+         "ob2#3: the third time that this run took ob2 (--repeat)\n"},
+        {{.state = STACK_BLOCKED},
+         0,
+         "stuck",
+         "stuck: the walk waited for a lock that was never released, and was given up\n"},
+    };
+    static const struct engine_total engines[] = {{.engine = "dump", .subject = true, .stacks = 1}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct engine_score score = rows[i].score;
+        score.engine = "dump";
+        const struct run_case c = {
+            .scenario = "a",
+            .variant = "ob2",
+            .repeat = rows[i].repeat,
+            .result = {.verdict = VERDICT_FAIL, .scores = &score, .score_count = 1}};
+        const struct run_figures figures = {.run = &complete,
+                                            .engines = engines,
+                                            .engine_count = 1,
+                                            .cases = &c,
+                                            .case_count = 1,
+                                            .total_cases = 1};
+        test_row(rows[i].cell);
+        arena_init(&keep, 0);
+        const char *text = said(write_grid, &figures, 100, 0), *row = strstr(text, "FAIL");
+        CHECK_HAS(text, rows[i].cell);
+        REQUIRE(row != NULL);
+        CHECK_STR(strchr(row, '\n') + 1, rows[i].notes);
+        const char *first = arena_text(&keep, rows[i].notes, strcspn(rows[i].notes, "\n"));
+        CHECK_HAS(said(write_grid, &figures, 0, 0), first);
+        arena_free(&keep);
+    }
+}
+
 /* ---- symbols ---------------------------------------------------------------------------- */
 
 static void write_symbols(struct sheet *s, const void *context)
