@@ -13,6 +13,7 @@ import {
   root,
   runAll,
   same,
+  says,
   seed,
   serve,
   settled,
@@ -221,6 +222,19 @@ test('the_counts_of_causes_are_one_column', async () => {
   );
   check(edges.length > 1, 'several causes');
   same(new Set(edges).size, 1, `${edges}`);
+  await closePage(page);
+});
+
+test('an_unknown_figure_is_said_and_another_one_can_be_chosen', async () => {
+  const page = await openPage(chromium, `${server.base}/trend?metric=mood&limit=30`);
+  await says(page, '[role=alert]', 'no figure has this name');
+  const pick = page.getByLabel('figure');
+  same(await pick.inputValue(), 'mood', 'what the address says');
+  await pick.selectOption('f1');
+  await page.waitForURL('**metric=f1*');
+  await says(page, '.verdictline', 'F1');
+  same(await page.locator('[role=alert]').count(), 0, 'no error');
+  same(await pick.locator('option[value=mood]').count(), 0, 'and no such choice');
   await closePage(page);
 });
 

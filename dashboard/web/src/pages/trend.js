@@ -17,6 +17,7 @@ import { bytes, duration, Field, Link, Loaded, number, Page, plural, when } from
 
 const LIMITS = [30, 100, 300, 1000];
 const DEFAULT_LIMIT = 100;
+const DEFAULT_METRIC = 'exact';
 
 /** @type {Record<import('openapi').Figure['unit'], (value: number) => string>} */
 const shown = {
@@ -321,7 +322,7 @@ function Every({ found }) {
 const Pick = ({ label, value, rows, change }) => (
   <Field label={label}>
     <select value={value} onChange={(event) => change(event.currentTarget.value)}>
-      {rows.map(([word, text]) => (
+      {[...(rows.some(([word]) => word === value) ? [] : [[value, value]]), ...rows].map(([word, text]) => (
         <option key={word} value={word} selected={word === value}>
           {text}
         </option>
@@ -352,9 +353,57 @@ function Noise({ found }) {
   );
 }
 
+/**
+ * @param {{found: Found, metric: string, limit: string, query: Record<string, string | undefined>,
+ *   set: ReturnType<typeof useQuery>[1]}} props
+ */
+function Pickers({ found, metric, limit, query, set }) {
+  return (
+    <div class="filters flow">
+      <Pick
+        label="figure"
+        value={metric}
+        rows={found.figures.map((each) => /** @type {[string, string]} */ ([each.name, each.title]))}
+        change={(value) => set({ metric: value, run: null }, false)}
+      />
+      <span class="filters flow" data-carrier>
+        {!offline && (
+          <>
+            <Pick
+              label="runs"
+              value={limit}
+              rows={LIMITS.map(
+                (count) => /** @type {[string, string]} */ ([String(count), `newest ${number(count)}`]),
+              )}
+              change={(value) => set({ limit: value, run: null })}
+            />
+            <Pick
+              label="branch"
+              value={query.branch ?? ''}
+              rows={anyOf(found.branches)}
+              change={(value) => set({ branch: value, run: null })}
+            />
+            <Pick
+              label="platform"
+              value={query.platform ?? ''}
+              rows={anyOf(found.platforms)}
+              change={(value) => set({ platform: value, run: null })}
+            />
+          </>
+        )}
+      </span>
+      {(query.scenario || query.variant) && (
+        <button onClick={() => set({ scenario: null, variant: null })}>
+          of <bdi>{[query.scenario, query.variant].filter(Boolean).join('.')}</bdi> alone; show all
+        </button>
+      )}
+    </div>
+  );
+}
+
 export function Trend() {
   const [query, set] = useQuery();
-  const metric = query.metric ?? 'exact';
+  const metric = query.metric ?? DEFAULT_METRIC;
   const limit = query.limit ?? String(DEFAULT_LIMIT);
   const where = { scenario: query.scenario, variant: query.variant };
   const data = useData(
@@ -363,53 +412,22 @@ export function Trend() {
       ? { metric, limit: DEFAULT_LIMIT, until: offline.run }
       : { metric, limit, branch: query.branch, platform: query.platform, ...where },
   );
+  // An address that names no figure leaves the choice of one.
+  const other = useData(
+    data.error && !data.data ? '/api/v1/trend' : null,
+    offline
+      ? { metric: DEFAULT_METRIC, limit: DEFAULT_LIMIT, until: offline.run }
+      : { metric: DEFAULT_METRIC, limit: DEFAULT_LIMIT },
+  );
+  const held = data.data ?? other.data;
   /** @type {(run: number) => string} */
   const to = (run) => `/trend?${new URLSearchParams({ ...query, metric, run: String(run) })}`;
   return (
     <Page title="Trend" lead="One figure over runs: is it getting worse, and since when?">
+      {held && <Pickers found={held} {...{ metric, limit, query, set }} />}
       <Loaded from={data}>
         {(found) => (
           <>
-            <div class="filters flow">
-              <Pick
-                label="figure"
-                value={metric}
-                rows={found.figures.map((each) => /** @type {[string, string]} */ ([each.name, each.title]))}
-                change={(value) => set({ metric: value, run: null }, false)}
-              />
-              <span class="filters flow" data-carrier>
-                {!offline && (
-                  <>
-                    <Pick
-                      label="runs"
-                      value={limit}
-                      rows={LIMITS.map(
-                        (count) =>
-                          /** @type {[string, string]} */ ([String(count), `newest ${number(count)}`]),
-                      )}
-                      change={(value) => set({ limit: value, run: null })}
-                    />
-                    <Pick
-                      label="branch"
-                      value={query.branch ?? ''}
-                      rows={anyOf(found.branches)}
-                      change={(value) => set({ branch: value, run: null })}
-                    />
-                    <Pick
-                      label="platform"
-                      value={query.platform ?? ''}
-                      rows={anyOf(found.platforms)}
-                      change={(value) => set({ platform: value, run: null })}
-                    />
-                  </>
-                )}
-              </span>
-              {(query.scenario || query.variant) && (
-                <button onClick={() => set({ scenario: null, variant: null })}>
-                  of <bdi>{[query.scenario, query.variant].filter(Boolean).join('.')}</bdi> alone; show all
-                </button>
-              )}
-            </div>
             <p class={`verdictline box ${mood(found)}`} role="status">
               <strong>{found.figure.title}.</strong> {found.sentence}
             </p>
