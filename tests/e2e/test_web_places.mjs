@@ -20,6 +20,7 @@ import {
   settled,
   shot,
   test,
+  views,
 } from './web/world.mjs';
 import { axeFindsNothing } from './web/checks.mjs';
 
@@ -200,10 +201,12 @@ test('the_glossary_has_every_engine_and_every_sign', async () => {
   await closePage(page);
 });
 
-test('signs_that_do_not_say_what_they_mean_have_a_legend_beside_them', async () => {
+test('signs_of_bars_have_a_legend_beside_them', async () => {
   const page = await openPage(chromium, 'about:blank');
   const verdicts = { PASS: 1, FAIL: 1, XFAIL: 2, UNSUPPORTED: 3, 'NOT-CAPTURED-AS-EXPECTED': 4 };
   const legend = [
+    '✓ as expected',
+    '✗ not as expected',
     '~ wrong, and accepted with a reason',
     '⊘ this host cannot show it',
     '◌ left nothing, as expected',
@@ -224,6 +227,82 @@ test('signs_that_do_not_say_what_they_mean_have_a_legend_beside_them', async () 
         `${view} at ${width}`,
       );
     }
+  await closePage(page);
+});
+
+// Also where only one case of a run has it.
+test('each_sign_is_in_a_legend_of_its_page_and_in_the_glossary', async () => {
+  const page = await openPage(chromium, `${server.base}/glossary`);
+  await settled(page);
+  const explained = (await page.locator('.glossary dt').allInnerTexts()).map((text) => text.split(' ')[0]);
+  await changeAnswers(page, '**/api/v1/**', (/** @type {any} */ body) => {
+    const { cases, engines, apart, case: one } = body.data ?? {};
+    const subject = cases?.marks && engines.findIndex((/** @type {any} */ e) => e.subject);
+    for (const [i, letter] of [...(cases?.marks ? 'auf-w' : '')].entries())
+      cases.marks[i] = cases.marks[i].slice(0, subject) + letter + cases.marks[i].slice(subject + 1);
+    if (apart) body.data.apart = one.engines.map((/** @type {any} */ e) => e.engine);
+    if (Array.isArray(cases))
+      for (const [i, verdict] of ['FAIL', 'XFAIL', 'UNSUPPORTED', 'FLAKY'].entries())
+        if (cases[i]) cases[i].verdict = verdict;
+    return body;
+  });
+  const met = new Set();
+  const { key } = must(
+    (await fetchData(server.base, '/api/v1/overview')).wrong?.problems[0],
+    'a problem of the newest run',
+  );
+  for (const view of [
+    ...views.filter((one) => one !== '/glossary').map((one) => one.replace('/3', '/8')),
+    `/runs/8/mismatches?problem=${key}`,
+    '/runs/8?references=1&fold=0',
+    '/runs/8?fold=0',
+  ]) {
+    await page.goto(server.base + view);
+    await settled(page);
+    const { signs, meant } = await page.evaluate(() => {
+      /** @type {(part: Element) => boolean} */
+      const shows = (part) => part.getClientRects().length > 0 && !part.closest('.legend');
+      /** @type {(part: Element) => string} */
+      const sign = (part) => (part.textContent ?? '').trim().split(/[ \d]/)[0];
+      const all = [
+        '.verdict > [aria-hidden]',
+        '.gridcell .verdict, .gridcell .tick',
+        '.counts .bar',
+        '.toggles .good, .toggles .wrong',
+        '.glyph > [aria-hidden], .glyph[aria-hidden]',
+        '.code .by',
+        '.matrix td > [aria-hidden]',
+        '.problemhead .matrix td > .wrong',
+      ].flatMap((part) => [...document.querySelectorAll(`main ${part.replaceAll(', ', ', main ')}`)]);
+      // "~ xfail" says what it means
+      const bare = all.filter(
+        (part) => !part.matches('td .verdict > *, .casehead .verdict > *, .gap .verdict > *'),
+      );
+      const said = [...document.querySelectorAll('main .legend span')].filter(
+        (part) => part.getClientRects().length > 0,
+      );
+      return { signs: bare.filter(shows).map(sign).filter(Boolean), meant: said.map(sign) };
+    });
+    for (const one of signs) met.add(one);
+    same(
+      [...new Set(signs)].filter((one) => !meant.includes(one)),
+      [],
+      `${view}: signs without a meaning`,
+    );
+    const known = meant.filter((one) => /^[✓✗~!≈⚠⊘◌≠○⊗∅+TODJ]$/.test(one));
+    same(
+      known.filter((one) => !signs.includes(one) && !view.includes('symbols')),
+      [],
+      `${view}: signs that are not there`,
+    );
+  }
+  for (const one of ['T', 'O', 'D', '≠', '✗', '○', '⚠', '·', '~'])
+    check(met.has(one), `${one} is on no page`);
+  same(
+    [...met].filter((one) => !explained.includes(one)),
+    [],
+    'not in the glossary',
+  );
   await closePage(page);
 });
 

@@ -1,4 +1,5 @@
 // The words of these pages, each with what it means: shown on hover, and all of them on one page.
+import * as signs from './signs.js';
 import { Link, Page, verdicts } from './ui.js';
 
 /** @type {[string, string][]} */
@@ -98,6 +99,16 @@ export const Term = ({ name, children }) => (
   </abbr>
 );
 
+/** @type {[string, Record<string, signs.Sign>][]} */
+const tables = [
+  ['Verdicts', verdicts],
+  ['Engines', signs.stacks],
+  ['Frames beside each other', signs.frames],
+  ['Lines of source', signs.lines],
+  ['Hooks', signs.hooks],
+  ['Symbols', signs.symbols],
+];
+
 export function Glossary() {
   return (
     <Page title="Glossary" lead="The words of these pages, each always for the same thing.">
@@ -112,14 +123,24 @@ export function Glossary() {
           ))}
       </dl>
       <h2 class="section">Signs</h2>
-      <dl class="glossary">
-        {Object.values(verdicts).map(([sign, , text], i) => (
-          <div key={i}>
-            <dt>{sign}</dt>
-            <dd>{text}</dd>
-          </div>
-        ))}
-      </dl>
+      {tables.map(([what, table]) => (
+        <>
+          <h3>{what}</h3>
+          <dl class="glossary">
+            {Object.entries(table)
+              .filter(([, [sign]]) => sign)
+              .map(([name, [sign, , text, more = text]]) => (
+                <div key={name}>
+                  <dt>
+                    {sign}
+                    {table === signs.symbols && ` ${name}`}
+                  </dt>
+                  <dd>{more}</dd>
+                </div>
+              ))}
+          </dl>
+        </>
+      ))}
       <p>
         <Link to="/about">About these pages</Link>
       </p>

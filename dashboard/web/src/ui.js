@@ -1,11 +1,12 @@
 // The small parts that all pages share.  Text from dumps and symbols is hostile: it is only
 // ever set as text, never as markup.
 import { href } from './router.js';
+import { Signs, signsIn } from './signs.js';
 
 /** @type {Record<string, string[]>} glyph, class, meaning */
 export const verdicts = {
   PASS: ['✓', 'pass', 'as expected'],
-  FAIL: ['✗', 'fail', 'an engine under test is wrong'],
+  FAIL: ['✗', 'fail', 'not as expected'],
   XFAIL: ['~', 'xfail', 'wrong, and accepted with a reason'],
   XPASS: ['!', 'xpass', 'right, though accepted as wrong'],
   FLAKY: ['≈', 'flaky', 'different from repeat to repeat'],
@@ -283,21 +284,17 @@ const countRows = (counts) =>
     .filter(({ count }) => count > 0);
 
 /**
- * What the signs of a bar mean that do not say it themselves.
- * @param {{of: Record<string, number>[]}} props
+ * What the signs of these verdicts mean.
+ * @param {{of: (string | null)[], about?: string}} props
  */
-export function CountsLegend({ of }) {
-  const rows = countRows(Object.assign({}, ...of)).filter(({ word }) => word !== 'PASS' && word !== 'FAIL');
-  return rows.length === 0 ? null : (
-    <p class="legend flow dim small">
-      {rows.map(({ word }) => (
-        <span key={word}>
-          {verdictOf(word)[0]} {verdictOf(word)[2]}
-        </span>
-      ))}
-    </p>
-  );
-}
+export const VerdictSigns = ({ of, about }) => (
+  <Signs of={signsIn(verdicts, of.map(verdictOf))} about={about} />
+);
+
+/** The same for bars. @param {{of: Record<string, number>[]}} props */
+export const CountsLegend = ({ of }) => (
+  <VerdictSigns of={of.flatMap((counts) => countRows(counts).map(({ word }) => word))} />
+);
 
 /** @param {{verdicts: Record<string, number>, total: number}} props */
 export function CountsBar({ verdicts: counts, total }) {

@@ -1,20 +1,10 @@
 // The stacks of one thread, aligned: a row per frame, a column per engine, the truth first.
 import { editorLink, useEditor } from '../editor.js';
 import { Term } from '../glossary.js';
+import { frames as marks } from '../signs.js';
 import { Table } from '../table.js';
 import { Chip, Link, Name, words } from '../ui.js';
 
-/** @type {Record<string, string[]>} */
-const marks = {
-  gap: ['', 'nothing here, and nothing was expected'],
-  same: ['✓', 'agrees at every level'],
-  line: ['≈', 'same function, another file or line'],
-  function: ['✗', 'same place, another function'],
-  physical: ['≠', 'another address, module or kind'],
-  missing: ['∅', 'missing: a frame is expected here'],
-  extra: ['+', 'a frame that the other side does not have'],
-  unjudged: ['', 'nothing to compare it with'],
-};
 /** @type {(cell: import('openapi').Cell) => boolean} */
 export const differs = (cell) => ['line', 'function', 'physical', 'missing', 'extra'].includes(cell.mark);
 
@@ -130,12 +120,12 @@ const noStack = { state: 'ok', stop: null, empty: false };
  *   stack?: typeof noStack, first?: boolean}} props
  */
 function Cell({ cell, sourceAt, truth = false, absolute = false, stack = noStack, first = false }) {
-  const [glyph, why] = marks[cell.mark] ?? ['', cell.mark];
+  const [glyph, , why] = marks[cell.mark] ?? ['', '', cell.mark];
   if (!cell.frame) {
     const stopped = !truth && (stack.state !== 'ok' || stack.empty) && first;
     return (
       <>
-        <span class="sr">{marks[cell.mark]?.[1]}</span>
+        <span class="sr">{marks[cell.mark]?.[2]}</span>
         {stopped ? (
           <span class="nostack wrong">
             {stack.state === 'ok' ? 'no frame' : 'no stack'}

@@ -4,6 +4,7 @@ import { useKeys } from '../keys.js';
 import { address, offline, readFile, token } from '../api.js';
 import { href, useQuery, withQuery } from '../router.js';
 import { link, save, useCopy } from '../share.js';
+import { Signs, frames, signsIn, stacks } from '../signs.js';
 import { Chip, Empty, Pairs, Link, Verdict, bytes, caseName, duration, wrongness } from '../ui.js';
 import { Aligned, codePlace, differs, isInline, isSystem, source } from './aligned.js';
 import { ModuleTimes } from './module_times.js';
@@ -68,26 +69,30 @@ function Facts({ c }) {
 }
 
 /**
+ * How an engine did; nothing where it has no judged stack.
+ * @type {(score: import('openapi').Score | undefined, apart: string[]) => string[] | undefined}
+ */
+function signOf(score, apart) {
+  if (!score || score.state !== 'ok' || !score.judged) return undefined;
+  if (!score.exact) return stacks.w;
+  return apart.includes(score.engine) ? stacks.a : stacks.x;
+}
+
+/**
  * One button per engine: whether it is shown, and how it did on this case.
  * @param {{engines: import('openapi').Asked[], scores: import('openapi').Score[], apart: string[],
  *   has: (i: number) => boolean, wanted: string[],
  *   set: (changes: Changes) => void}} props
  */
 function EngineToggles({ engines, scores, apart, has, wanted, set }) {
-  /** @type {(e: import('openapi').Asked) => string[]} */
-  const mark = (e) => {
-    const s = scores.find((score) => score.engine === e.engine);
-    if (!s || s.state !== 'ok' || !s.judged) return ['', 'not judged', ''];
-    if (!s.exact) return ['✗', wrongness(s), 'wrong'];
-    return apart.includes(e.engine)
-      ? ['≠', 'right where the truth judges, and not agreed elsewhere', 'wrong']
-      : ['✓', 'exact', 'good'];
-  };
   if (engines.length === 0) return null;
   return (
     <span class="toggles" role="group" aria-label="Engines">
       {engines.map((e, i) => {
-        const [glyph, why, kind] = mark(e);
+        const score = scores.find(({ engine }) => engine === e.engine);
+        const sign = signOf(score, apart);
+        const [glyph, kind, text] = sign ?? ['', '', 'not judged'];
+        const why = score && sign === stacks.w ? wrongness(score) : text;
         const on = wanted.includes(e.engine);
         return (
           (has(i) || e.subject) && (
@@ -103,7 +108,7 @@ function EngineToggles({ engines, scores, apart, has, wanted, set }) {
                 })
               }
             >
-              <span class={kind} aria-hidden="true">
+              <span class={kind === 'pass' ? 'good' : 'wrong'} aria-hidden="true">
                 {glyph}
               </span>{' '}
               {e.engine}
@@ -355,6 +360,33 @@ function CaseTools({ data, shown, query, set, toggle, said }) {
   );
 }
 
+/** @param {{data: CaseData, shown: ReturnType<typeof useShown>}} props */
+function CaseSigns({ data, shown }) {
+  const { engines, scores } = data.case;
+  const buttons = engines.flatMap((e, i) =>
+    shown.has(i) || e.subject ? scores.filter(({ engine }) => engine === e.engine) : [],
+  );
+  const cells = shown.rows.flatMap(({ row }) => [row[0], ...shown.columns.map((i) => row[i + 1])]);
+  return (
+    <>
+      <Signs
+        about="Engines:"
+        of={signsIn(
+          stacks,
+          buttons.map((score) => signOf(score, data.apart)),
+        )}
+      />
+      <Signs
+        about="Frames:"
+        of={signsIn(
+          frames,
+          cells.filter(({ frame, mark }) => frame || mark === 'missing').map(({ mark }) => frames[mark]),
+        )}
+      />
+    </>
+  );
+}
+
 /**
  * STEPS: to other cases.  OPENS: the row that went wrong first is explained unless the address names another.
  * @param {{data: CaseData, steps?: import('preact').ComponentChildren, opens?: boolean}} props
@@ -434,6 +466,7 @@ export function CaseView({ data, steps, opens = false }) {
       <Downloads data={data} say={setFailed} />
       <Scores scores={c.scores} wanted={shown.wanted} />
       <CaseTools {...{ data, shown, query, set, toggle, said: said || failed }} />
+      <CaseSigns data={data} shown={shown} />
       <div class={accepting || explained ? 'besides' : ''}>
         {!thread || thread.rows.length === 0 ? (
           <Empty title="No stacks">

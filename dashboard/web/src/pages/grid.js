@@ -8,6 +8,7 @@ import {
   Loaded,
   SearchField,
   Select,
+  VerdictSigns,
   casePath,
   number,
   plural,
@@ -16,6 +17,7 @@ import {
   words,
 } from '../ui.js';
 import { usePaper } from '../paper.js';
+import { Signs, signsIn, stacks as marks } from '../signs.js';
 import { Table } from '../table.js';
 import { decode, different, fitting, fullFirst, toLines, toRows } from './grid_model.js';
 
@@ -29,15 +31,6 @@ import { decode, different, fitting, fullFirst, toLines, toRows } from './grid_m
  *   reference engine has its own column
  */
 
-/** @type {Record<string, string[]>} */
-const marks = {
-  x: ['✓', 'pass', 'exact'],
-  a: ['≠', 'fail', 'right where the truth judges, and not agreed elsewhere'],
-  w: ['✗', 'fail', 'wrong'],
-  f: ['⚠', 'error', 'failed'],
-  u: ['○', 'none', 'nothing to compare it with'],
-  '-': ['·', 'none', 'no stack'],
-};
 /** @type {Record<string, string>} */
 const titles = { crash: 'Crashes', hang: 'Hangs', calm: 'Healthy programs', stacks: 'Stacks given by hand' };
 const LINE = { comfortable: 34, compact: 26 }; // pixels, as --row in style/grid.css
@@ -64,23 +57,39 @@ function Mark({ letter, engine, large = false }) {
 }
 
 /**
- * The reference engines: a mark each, or how many of their stacks are exact; of a fold, in the row in which
- * the fewest are.
- * @param {{all: GridCase[], engines: Engines}} props ALL: of a fold, those of all its rows
+ * The cases of a line in the variant at AT: of a fold, those of all its rows.
+ * @type {(line: GridLine, at: number) => GridCase[]}
+ */
+const casesAt = (line, at) => line.rows.flatMap((each) => each.cells[at]?.worst ?? []);
+
+/**
+ * How many stacks of reference engines are exact; of several cases, in that in which the fewest are.
+ * @param {GridCase[]} all
+ */
+function shareOf(all) {
+  const [least, ...more] = all
+    .map((c) => c.references)
+    .filter((r) => r.percent !== null)
+    .sort((a, b) => Number(a.percent) - Number(b.percent));
+  if (!least) return null;
+  const same = more.every((r) => r.exact === least.exact && r.judged === least.judged);
+  return {
+    share: `${same ? '' : '≥'}${least.exact}/${least.judged}`,
+    text: `${same ? '' : 'at least '}${least.exact} of ${least.judged} reference stacks exact`,
+  };
+}
+
+/**
+ * The reference engines: a mark each, or how many of their stacks are exact.
+ * @param {{all: GridCase[], engines: Engines}} props
  */
 function References({ all, engines }) {
   const { references } = engines;
   if (references.length === 0) return null;
   if (engines.all)
     return references.map((e) => <Mark key={e.name} letter={all[0].marks[e.at]} engine={e.name} />);
-  const [least, ...more] = all
-    .map((c) => c.references)
-    .filter((r) => r.percent !== null)
-    .sort((a, b) => Number(a.percent) - Number(b.percent));
-  if (!least) return <span class="refs"></span>;
-  const same = more.every((r) => r.exact === least.exact && r.judged === least.judged);
-  const share = `${same ? '' : '≥'}${least.exact}/${least.judged}`;
-  const text = `${same ? '' : 'at least '}${least.exact} of ${least.judged} reference stacks exact`;
+  const { share, text } = shareOf(all) ?? {};
+  if (!share) return <span class="refs"></span>;
   return (
     <button
       class="refs bare dim"
@@ -239,7 +248,7 @@ function Lines({ run, lines, variants, engines, compact, toggle, paper }) {
           {...{ run, variant, engines }}
           cell={line.row.cells[i]}
           link={line.type !== 'fold'}
-          all={line.rows.flatMap((each) => each.cells[i]?.worst ?? [])}
+          all={casesAt(line, i)}
         />
       ),
       attributes: (/** @type {GridLine} */ line) => colours(line.row.cells[i]),
@@ -325,30 +334,36 @@ function Switches({ query, set, engines }) {
   );
 }
 
-const legend = (
-  <p class="legend flow dim small">
-    <span>Each cell: the verdict, then the engines under test</span>
-    <span>
-      <b class="good">✓</b> every own frame right
-    </span>
-    <span>
-      <b class="wrong">✗</b> not
-    </span>
-    <span>
-      <b class="wrong">≠</b> they are, and the two ways differ where the truth is silent
-    </span>
-    <span>○ nothing to compare it with</span>
-    <span>· no stack</span>
-    <span>2/3: two of three reference engines are exact; ≥2/3: in each row of a fold</span>
-    {Object.entries(verdicts)
-      .filter(([word]) => word !== 'PASS' && word !== 'FAIL')
-      .map(([word, [glyph, , why]]) => (
-        <span key={word}>
-          {glyph} {words(word)}: {why}
-        </span>
-      ))}
-  </p>
-);
+/** @param {{lines: GridLine[], engines: Engines}} props */
+function Legend({ lines, engines }) {
+  const rows = lines.filter(({ type }) => type !== 'kind');
+  const cells = rows.flatMap(({ row }) => row.cells).flatMap((cell) => cell ?? []);
+  const columns = engines.all ? [...engines.subjects, ...engines.references] : engines.subjects;
+  const shares =
+    engines.all || engines.references.length === 0
+      ? []
+      : rows.flatMap((line) => line.row.cells.map((_, at) => shareOf(casesAt(line, at))?.share ?? ''));
+  const more = [
+    shares.some(Boolean) && ['2/3', '', 'two of three stacks of reference engines are exact'],
+    shares.some((share) => share[0] === '≥') && ['≥2/3', '', 'at least so many in each row of a fold'],
+    cells.some((cell) => cell.repeats > 1) && ['×2', '', 'the worse of two repeats'],
+  ];
+  return (
+    <>
+      <VerdictSigns about="First the verdict:" of={cells.map(({ worst }) => worst.verdict)} />
+      <Signs
+        about={engines.all ? 'then the engines:' : 'then the engines under test:'}
+        of={[
+          ...signsIn(
+            marks,
+            cells.flatMap(({ worst }) => columns.map(({ at }) => meaning(worst.marks[at]))),
+          ),
+          ...more.filter((sign) => sign !== false),
+        ]}
+      />
+    </>
+  );
+}
 
 /** @param {{data: GridData, running: boolean}} props */
 function Shown({ data: given, running }) {
@@ -395,7 +410,12 @@ function Shown({ data: given, running }) {
           {running ? ', the newest first' : ''}
         </span>
       </div>
-      {legend}
+      {useMemo(
+        () => (
+          <Legend lines={lines} engines={engines} />
+        ),
+        [lines, engines.all],
+      )}
       {rows.length === 0 ? (
         <Empty title="No case fits">
           <p>Change the filters above.</p>

@@ -12,6 +12,7 @@ import {
   Loaded,
   Page,
   Verdict,
+  VerdictSigns,
   caseName,
   casePath,
   duration,
@@ -23,15 +24,18 @@ import {
 /** @param {{cases: import('openapi').CaseLine[]}} props */
 function Strip({ cases }) {
   return (
-    <ol class="verdictstrip flow" aria-label="Verdicts, oldest first">
-      {[...cases].reverse().map((c) => (
-        <li key={c.id}>
-          <Link to={casePath(c.run, c)} title={`run ${c.run}: ${words(c.verdict)}. ${c.reason ?? ''}`}>
-            <Verdict word={c.verdict} />
-          </Link>
-        </li>
-      ))}
-    </ol>
+    <>
+      <ol class="verdictstrip flow" aria-label="Verdicts, oldest first">
+        {[...cases].reverse().map((c) => (
+          <li key={c.id}>
+            <Link to={casePath(c.run, c)} title={`run ${c.run}: ${words(c.verdict)}. ${c.reason ?? ''}`}>
+              <Verdict word={c.verdict} />
+            </Link>
+          </li>
+        ))}
+      </ol>
+      <VerdictSigns of={cases.map((c) => c.verdict)} />
+    </>
   );
 }
 

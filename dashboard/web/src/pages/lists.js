@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { refresh, send, token, useData } from '../api.js';
 import { useQuery, withQuery } from '../router.js';
+import { Signs, signsIn, hooks as hookSigns, symbols as states } from '../signs.js';
 import { Table } from '../table.js';
 import {
   Chip,
@@ -12,6 +13,7 @@ import {
   Page,
   SearchField,
   Verdict,
+  VerdictSigns,
   caseName,
   casePath,
   number,
@@ -48,19 +50,18 @@ const split = (text) =>
 
 const PAGE_ROWS = 50;
 
-/** @type {(row: HookRow, hook: string) => {glyph: string, kind: string, why: string}} */
+const nothing = ['', '', ''];
+const none = ['', '', 'none promised, none saw it'];
+/** @type {(row: HookRow, hook: string) => import('../signs.js').Sign} */
 function met({ want, got }, hook) {
-  if (want.length + got.length === 0) return { glyph: '', kind: '', why: 'none promised, none saw it' };
+  if (want.length + got.length === 0) return none;
   const saw = got.includes(hook);
-  if (!want.includes(hook))
-    return saw ? { glyph: '+', kind: 'flaky', why: 'seen, not promised' } : { glyph: '', kind: '', why: '' };
-  return saw
-    ? { glyph: '✓', kind: 'pass', why: 'as promised' }
-    : { glyph: '✗', kind: 'fail', why: 'promised, not seen' };
+  if (!want.includes(hook)) return saw ? hookSigns.more : nothing;
+  return saw ? hookSigns.met : hookSigns.missed;
 }
 
-/** @param {ReturnType<typeof met>} props */
-const Met = ({ glyph, why }) =>
+/** @param {{sign: import('../signs.js').Sign}} props */
+const Met = ({ sign: [glyph, , why] }) =>
   glyph ? [<span aria-hidden="true">{glyph}</span>, <span class="sr">{why}</span>] : why;
 
 export function Hooks() {
@@ -100,11 +101,12 @@ export function Hooks() {
                   only where expected and measured differ ({number(found.differing)})
                 </button>
               </div>
-              <p class="legend flow dim small">
-                <span>✓ as promised</span>
-                <span>✗ promised, not seen</span>
-                <span>+ seen, not promised</span>
-              </p>
+              <Signs
+                of={signsIn(
+                  hookSigns,
+                  rows.flatMap((row) => hooks.map((hook) => met(row, hook))),
+                )}
+              />
               <Table
                 label="Hooks"
                 kind="matrix"
@@ -123,11 +125,11 @@ export function Hooks() {
                   },
                   ...hooks.map((hook, i) => ({
                     head: [words(hook), <br />, <span class="dim nowrap">saw {number(seen.get(hook))}</span>],
-                    cell: (/** @type {HookRow} */ row) => <Met {...met(row, hook)} />,
+                    cell: (/** @type {HookRow} */ row) => <Met sign={met(row, hook)} />,
                     attributes: (/** @type {HookRow} */ row) => {
                       if (i === 0 && row.want.length + row.got.length === 0)
                         return { class: 'dim small none', colSpan: hooks.length };
-                      const { kind, why } = met(row, hook);
+                      const [, kind, why] = met(row, hook);
                       return { class: kind && `v-${kind}`, title: why };
                     },
                   })),
@@ -176,6 +178,16 @@ function Change({ row }) {
   );
 }
 
+/** @type {(rows: SignatureRow[]) => import('../signs.js').Sign[]} */
+function changesIn(rows) {
+  const by = rows.map((row) => (row.rank_before === null ? NaN : row.rank_before - row.rank));
+  return [
+    by.includes(0) ? ['=', '', 'ranked as in the previous run'] : [],
+    by.some((ranks) => ranks > 0) ? ['▲2', '', 'two ranks higher than there'] : [],
+    by.some((ranks) => ranks < 0) ? ['▼2', '', 'two ranks lower than there'] : [],
+  ].filter((sign) => sign.length > 0);
+}
+
 /** @param {{row: SignatureRow, run: number}} props */
 const Signature = ({ row, run }) => (
   <>
@@ -216,6 +228,7 @@ export function Signatures() {
             </Empty>
           ) : (
             <>
+              <Signs of={changesIn(found.signatures)} />
               <Table
                 label="Differences"
                 kind="list stacking"
@@ -391,22 +404,25 @@ export function Known() {
               {found.hits.length === 0 ? (
                 <p class="dim">No case of this run needed any of them.</p>
               ) : (
-                <ul class="lines">
-                  {found.hits.map((c) => (
-                    <li key={c.id}>
-                      <Verdict word={c.verdict} />{' '}
-                      <Link class="mono" to={casePath(c.run, c)}>
-                        {caseName(c)}
-                      </Link>{' '}
-                      <Chip>{c.known_id}</Chip>
-                    </li>
-                  ))}
-                  {found.hits_total > found.hits.length && (
-                    <li class="dim">
-                      the first {number(found.hits.length)} of {number(found.hits_total)} cases
-                    </li>
-                  )}
-                </ul>
+                <>
+                  <VerdictSigns of={found.hits.map((c) => c.verdict)} />
+                  <ul class="lines">
+                    {found.hits.map((c) => (
+                      <li key={c.id}>
+                        <Verdict word={c.verdict} />{' '}
+                        <Link class="mono" to={casePath(c.run, c)}>
+                          {caseName(c)}
+                        </Link>{' '}
+                        <Chip>{c.known_id}</Chip>
+                      </li>
+                    ))}
+                    {found.hits_total > found.hits.length && (
+                      <li class="dim">
+                        the first {number(found.hits.length)} of {number(found.hits_total)} cases
+                      </li>
+                    )}
+                  </ul>
+                </>
               )}
               <details class="env">
                 <summary>The file itself</summary>
@@ -422,26 +438,9 @@ export function Known() {
   );
 }
 
-/** @type {Record<string, string[]>} */
-const states = {
-  pdb: ['✓', 'pass', 'PDB of the right identity'],
-  ppdb: ['✓', 'pass', 'portable PDB, or the metadata of the managed image'],
-  dwarf: ['✓', 'pass', 'DWARF of its own image'],
-  breakpad: ['✓', 'pass', 'Breakpad symbol file of the right identity'],
-  csv: ['✓', 'pass', 'symbol table'],
-  jit: ['✓', 'pass', 'name of generated code, stated with the stack'],
-  'pdb-public': ['≈', 'flaky', 'public names only: no lines'],
-  'breakpad-public': ['≈', 'flaky', 'public names only: no lines'],
-  symtab: ['≈', 'flaky', 'symbol table of the image: no lines'],
-  coff: ['≈', 'flaky', 'COFF symbols: no lines'],
-  export: ['≈', 'flaky', 'nearest export'],
-  nearest: ['≈', 'flaky', 'nearest symbol before the address, of unknown size'],
-  mismatch: ['✗', 'fail', 'a PDB of another build: nothing was guessed from it'],
-  none: ['⊘', 'unsupported', 'no symbol covers the address'],
-};
-
 /**
- * @param {{rows: import('openapi').Answers['/api/v1/symbols']['modules'][number]['sources']}} props
+ * @typedef {import('openapi').Answers['/api/v1/symbols']['modules'][number]} Module
+ * @param {{rows: Module['sources']}} props
  */
 const Sources = ({ rows }) => (
   <div class="answers flow">
@@ -456,8 +455,54 @@ const Sources = ({ rows }) => (
         </span>
       );
     })}
-    {rows.length === 1 && <span class="dim small">{states[rows[0].symbols]?.[2]}</span>}
   </div>
+);
+
+/** @type {(rows: Module[]) => import('../signs.js').Sign[]} */
+function symbolsIn(rows) {
+  const used = new Set(rows.flatMap((row) => row.sources.map((source) => source.symbols)));
+  return Object.entries(states)
+    .filter(([name]) => used.has(name))
+    .map(([name, [sign, kind, meaning]]) => [`${sign} ${name}`, kind, meaning]);
+}
+
+/** @param {{rows: Module[]}} props */
+const ModuleTable = ({ rows }) => (
+  <Table
+    label="Symbols"
+    kind="list stacking"
+    rows={rows}
+    columns={[
+      {
+        head: 'module',
+        cell: (row) => row.module,
+        sort: (row) => row.module,
+        kind: 'mono strong',
+      },
+      {
+        head: 'symbols used, for how many frames',
+        cell: (row) => <Sources rows={row.sources} />,
+        label: '',
+      },
+      { head: 'frames', cell: (row) => number(row.frames), sort: (row) => row.frames, kind: 'num' },
+      {
+        head: 'inlined',
+        cell: (row) => (row.inlined ? number(row.inlined) : <span class="dim">none</span>),
+        sort: (row) => row.inlined,
+        kind: 'num',
+      },
+      {
+        head: 'debug id, code id',
+        cell: (row) => [
+          row.debug_id || <span class="dim">no debug id</span>,
+          <br />,
+          <span class="dim">{row.code_id || 'no code id'}</span>,
+        ],
+        kind: 'mono wrap ids',
+        label: '',
+      },
+    ]}
+  />
 );
 
 export function Symbols() {
@@ -479,41 +524,10 @@ export function Symbols() {
               <p>No frame of this run lies in a known module.</p>
             </Empty>
           ) : (
-            <Table
-              label="Symbols"
-              kind="list stacking"
-              rows={found.modules}
-              columns={[
-                {
-                  head: 'module',
-                  cell: (row) => row.module,
-                  sort: (row) => row.module,
-                  kind: 'mono strong',
-                },
-                {
-                  head: 'symbols used, for how many frames',
-                  cell: (row) => <Sources rows={row.sources} />,
-                  label: '',
-                },
-                { head: 'frames', cell: (row) => number(row.frames), sort: (row) => row.frames, kind: 'num' },
-                {
-                  head: 'inlined',
-                  cell: (row) => (row.inlined ? number(row.inlined) : <span class="dim">none</span>),
-                  sort: (row) => row.inlined,
-                  kind: 'num',
-                },
-                {
-                  head: 'debug id, code id',
-                  cell: (row) => [
-                    row.debug_id || <span class="dim">no debug id</span>,
-                    <br />,
-                    <span class="dim">{row.code_id || 'no code id'}</span>,
-                  ],
-                  kind: 'mono wrap ids',
-                  label: '',
-                },
-              ]}
-            />
+            <>
+              <Signs of={symbolsIn(found.modules)} />
+              <ModuleTable rows={found.modules} />
+            </>
           )
         }
       </Loaded>

@@ -12,6 +12,7 @@ import {
   Link,
   Loaded,
   Verdict,
+  VerdictSigns,
   Wrong,
   caseName,
   failing,
@@ -103,6 +104,7 @@ function QueueList({ run, found, selected, query }) {
 
 /**
  * "201–400 of 1,240", with the pages around it.
+      <VerdictSigns of={found.cases.map((c) => c.verdict)} />
  * @param {{found: Queue, turn: (after: number | null) => void}} props
  */
 function Pager({ found, turn }) {

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import { token } from '../api.js';
 import { withQuery } from '../router.js';
+import { Signs } from '../signs.js';
 import { Table } from '../table.js';
 import { Command, Link, Name, number, plural } from '../ui.js';
 import { GroupFacts } from './case_groups.js';
@@ -37,6 +38,15 @@ const cellPath = (run, { key }, scenario, variant) =>
 /** @param {{problem: Problem, run: number | string}} props */
 function Matrix({ problem, run }) {
   const { variants, rows, rows_before: before, rows_left: left } = problem.matrix;
+  const columns = columnsOf(rows, variants);
+  /** @type {(fits: (cases: number, of: number) => boolean) => boolean} */
+  const some = (fits) => rows.some((row) => columns.some((at) => fits(row.cases[at], row.of[at])));
+  const signs = [
+    some((cases) => cases > 0) && ['✗', '', 'of this problem'],
+    some((cases, of) => cases > 0 && of > 1) && ['✗ 2/3', '', 'two of three repeats are'],
+    some((cases, of) => cases === 0 && of > 0) && ['·', '', 'another result'],
+    some((_, of) => of === 0) && ['empty', '', 'not in this run'],
+  ];
   /** @type {(scenarios: number) => string} */
   const rowsAt = (scenarios) =>
     withQuery(`/runs/${run}/mismatches`, { problem: problem.key, scenarios: scenarios || null });
@@ -71,7 +81,7 @@ function Matrix({ problem, run }) {
             kind: 'mono',
             names: true,
           },
-          ...columnsOf(rows, variants).map((at) => ({
+          ...columns.map((at) => ({
             head: variants[at],
             /** @type {(row: Row) => import('preact').ComponentChildren} */
             cell: (row) => cell(row, at),
@@ -84,17 +94,15 @@ function Matrix({ problem, run }) {
           },
         ]}
       />
-      <p class="dim small">
-        ✗: of this problem, with a number: so many repeats; dot: another result; empty: not in this run
-        {before > 0 && [
-          ' · ',
-          <Link to={rowsAt(Math.max(0, before - ROWS))}>the {plural(before, 'scenario')} before</Link>,
-        ]}
-        {left > 0 && [
-          ' · ',
-          <Link to={rowsAt(before + rows.length)}>and {plural(left, 'more scenario')}</Link>,
-        ]}
-      </p>
+      <Signs of={signs.filter((sign) => sign !== false)} />
+      {before + left > 0 && (
+        <p class="dim small flow">
+          {before > 0 && (
+            <Link to={rowsAt(Math.max(0, before - ROWS))}>the {plural(before, 'scenario')} before</Link>
+          )}
+          {left > 0 && <Link to={rowsAt(before + rows.length)}>and {plural(left, 'more scenario')}</Link>}
+        </p>
+      )}
     </>
   );
 }

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readText, send, token } from '../api.js';
 import { EditorSetting, editorLink, useEditor } from '../editor.js';
+import { Signs, signsIn, lines as letters } from '../signs.js';
 import { Chip, Command, Link, caseName, plural, words } from '../ui.js';
 import { codePlace } from './aligned.js';
 import { Instructions } from './instructions.js';
@@ -259,30 +260,25 @@ function marksOf(source, thread, columns, names, artifacts) {
 }
 
 // One letter per kind of engine, so that the gutter is narrow; screen readers get the words.
-const letters = [
-  ['truth', 'T', 'truth'],
-  ['offset', 'O', 'offset'],
-  ['dump', 'D', 'dump'],
-  ['judge', 'J', 'judge'],
-];
+/** @type {(names: string[]) => string[]} */
+const kindsOf = (names) =>
+  Object.keys(letters).filter((start) => names.some((name) => name.startsWith(start)));
 
 /** @param {{names: string[]}} props */
 function Who({ names }) {
   return (
     <>
       <span class="sr">{names.join(', ')}</span>
-      {letters
-        .filter(([start]) => names.some((name) => name.startsWith(start)))
-        .map(([start, letter, kind]) => (
-          <b
-            key={start}
-            class={`by by-${kind}`}
-            aria-hidden="true"
-            title={names.filter((name) => name.startsWith(start)).join(', ')}
-          >
-            {letter}
-          </b>
-        ))}
+      {kindsOf(names).map((kind) => (
+        <b
+          key={kind}
+          class={`by by-${kind}`}
+          aria-hidden="true"
+          title={names.filter((name) => name.startsWith(kind)).join(', ')}
+        >
+          {letters[kind][0]}
+        </b>
+      ))}
     </>
   );
 }
@@ -363,6 +359,8 @@ export function Source({ artifacts, thread, columns, engines, at }) {
   const line = frame?.line ?? 0;
   const from = whole ? 0 : Math.max(0, line - 6);
   const to = whole ? lines.length : Math.min(lines.length, line + 5);
+  const marked = [...marks].filter(([n]) => n > from && n <= to).map(([, rows]) => rows);
+  const other = marked.find((rows) => !rows.has(at));
   return (
     <div class="source">
       <h3>
@@ -406,6 +404,19 @@ export function Source({ artifacts, thread, columns, engines, at }) {
             );
           })}
         </ol>
+      )}
+      {text !== null && (
+        <Signs
+          of={[
+            ...signsIn(
+              letters,
+              marked.flatMap((rows) => kindsOf(rows.get(at) ?? []).map((kind) => letters[kind])),
+            ),
+            ...[...(other?.keys() ?? [])]
+              .slice(0, 1)
+              .map((row) => [`·${row}`, '', `row ${row} of this stack does`]),
+          ]}
+        />
       )}
       <EditorSetting />
     </div>
