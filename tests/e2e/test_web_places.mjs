@@ -86,6 +86,19 @@ test('the_times_of_a_run_have_the_bench_of_its_commit_beside_them', async () => 
   await closePage(page);
 });
 
+test('a_bench_has_no_cases_and_says_where_its_figures_are', async () => {
+  const page = await openPage(chromium, `${server.base}/runs/9/mismatches`);
+  await says(page, '.side', 'This run has no case.', 'not that none fits');
+  await says(page, '.detail', 'It has no case.', 'nor that there are filters');
+  await page.goto(`${server.base}/runs/9`);
+  await settled(page);
+  for (const part of ['[aria-label=Engines]', '.counts'])
+    same(await page.locator(part).count(), 0, `${part} of nothing`);
+  await page.locator('main').getByRole('link', { name: 'Timing' }).click();
+  await page.waitForURL('**/timing?run=9');
+  await closePage(page);
+});
+
 test('a_bench_that_stored_no_cases_has_no_interval', async () => {
   const page = await openPage(chromium, `${server.base}/timing?run=10`);
   await settled(page);

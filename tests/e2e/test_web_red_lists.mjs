@@ -85,6 +85,45 @@ test('differences_are_the_problems_and_their_rest_is_a_link', async () => {
   same(none.total, 0, 'a part of a signature is none');
 });
 
+test('the_queue_is_in_one_order_and_counts_what_a_search_finds', async () => {
+  const run = 4;
+  const of = {
+    run,
+    problem: (await fetchData(server.base, '/api/v1/overview')).wrong?.problems[0].key ?? '',
+  };
+  /** @type {(c: {scenario: string, variant: string, repeat: number}) => string} */
+  const name = (c) => `${c.scenario} ${c.variant} ${String(c.repeat).padStart(4, '0')}`;
+  const { cases, total } = await fetchData(server.base, '/api/v1/runs/{run}/queue', { ...of, limit: 200 });
+  same(cases.map(name), cases.map(name).sort(), 'by name, and then as they were repeated');
+  const pages = [];
+  for (let after = 0; pages.length < total;) {
+    const part = await fetchData(server.base, '/api/v1/runs/{run}/queue', { ...of, limit: 70, after });
+    pages.push(...part.cases.map(name));
+    after = part.next ?? 0;
+    check(part.cases.length > 0 && (after > 0 || pages.length === total), `${pages.length} of ${total}`);
+  }
+  same(pages.slice(0, 200), cases.slice(0, 200).map(name), 'in pages of another length');
+  same(new Set(pages).size, total, 'each once');
+  const one = `${cases[0].scenario}.${cases[0].variant}`;
+  const found = await fetchData(server.base, '/api/v1/runs/{run}/queue', { run, search: one, limit: 200 });
+  check(
+    found.total > 0 && found.total < 480 && found.cases.every((c) => `${c.scenario}.${c.variant}` === one),
+    one,
+  );
+  const page = await openPage(chromium, `${server.base}/runs/${run}/mismatches`);
+  await settled(page);
+  await page.fill('input[type=search]', one);
+  await says(page, '.side', `${found.total} of 480 cases`);
+  await becomes(
+    async () => [...new Set(await page.locator('.queue a bdi').allInnerTexts())],
+    [one],
+    'only this case',
+  );
+  await page.fill('input[type=search]', 'no.such');
+  await says(page, '.side', 'No case fits.');
+  await closePage(page);
+});
+
 // 600 cases that fail now, and did not.
 const many = seed('many.db', 2, 600, 0);
 alter(many, 'db.execute("UPDATE crash_case SET scenario = scenario || \'_\' || repeat, repeat = 0")');

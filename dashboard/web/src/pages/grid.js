@@ -1,7 +1,7 @@
 // The grid of a run: scenarios by variants, the whole run at once.  Only the lines in view are in the page.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useData } from '../api.js';
-import { useQuery } from '../router.js';
+import { useQuery, withQuery } from '../router.js';
 import {
   Empty,
   Link,
@@ -438,7 +438,16 @@ export function Grid({ run, running }) {
       {(found) =>
         found.total === 0 ? (
           <Empty title="No case yet">
-            <p>{running ? 'The first one appears here as soon as it is judged.' : 'This run has none.'}</p>
+            <p>
+              {running ? (
+                'The first one appears here as soon as it is judged.'
+              ) : (
+                <>
+                  This run has none. What a bench measured is on the page{' '}
+                  <Link to={withQuery('/timing', { run })}>Timing</Link>.
+                </>
+              )}
+            </p>
           </Empty>
         ) : (
           <Shown data={found} running={running} />

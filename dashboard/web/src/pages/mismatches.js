@@ -48,6 +48,9 @@ const caseAt = (run, c, query) =>
     repeat: c.repeat || null,
   });
 
+/** @type {(groups: Queue['groups']) => number} */
+const sum = (groups) => groups.reduce((all, { cases }) => all + cases, 0);
+
 const PROBLEMS_FIRST = 3; // come before the cases, which need the room
 
 /**
@@ -85,9 +88,15 @@ function QueueList({ run, found, selected, query }) {
       </li>,
     ];
   };
+  const plain = filters.every((key) => !query[key]);
   return (
     <>
-      {problems.length > 0 && filters.every((key) => !query[key]) && (
+      {!plain && (
+        <p class="dim small pad" role="status">
+          {number(found.total)} of {plural(sum(found.groups), 'case')}
+        </p>
+      )}
+      {problems.length > 0 && plain && (
         <CaseGroups
           kind="queueproblems lines pad small"
           groups={problems.slice(0, PROBLEMS_FIRST)}
@@ -95,6 +104,7 @@ function QueueList({ run, found, selected, query }) {
           run={run}
         />
       )}
+      <VerdictSigns of={found.cases.map((c) => c.verdict)} />
       <ol class="queue" aria-label="Cases">
         {found.cases.map(line)}
       </ol>
@@ -104,7 +114,6 @@ function QueueList({ run, found, selected, query }) {
 
 /**
  * "201–400 of 1,240", with the pages around it.
-      <VerdictSigns of={found.cases.map((c) => c.verdict)} />
  * @param {{found: Queue, turn: (after: number | null) => void}} props
  */
 function Pager({ found, turn }) {
@@ -172,6 +181,13 @@ const Heard = ({ found, at }) => (
         words(found.cases[at].verdict)
       : ''}
   </p>
+);
+
+/** @param {{found: Queue}} props */
+const Nothing = ({ found }) => (
+  <Empty title="Nothing to look at">
+    <p>{sum(found.groups) > 0 ? 'No case of this run matches the filters.' : 'It has no case.'}</p>
+  </Empty>
 );
 
 /** @param {{before: boolean, after: boolean, step: (by: number) => void}} props is there one? */
@@ -278,7 +294,7 @@ export function Mismatches({ run, case: name }) {
         <Loaded from={list}>
           {(found) =>
             cases.length === 0 ? (
-              <p class="dim pad">No case fits.</p>
+              <p class="dim pad">{sum(found.groups) > 0 ? 'No case fits.' : 'This run has no case.'}</p>
             ) : (
               <>
                 <QueueList {...{ run, found, selected, query }} />
@@ -297,11 +313,7 @@ export function Mismatches({ run, case: name }) {
             )}
           </Loaded>
         ) : (
-          list.data && (
-            <Empty title="Nothing to look at">
-              <p>No case of this run matches the filters.</p>
-            </Empty>
-          )
+          list.data && <Nothing found={list.data} />
         )}
       </div>
     </div>

@@ -253,10 +253,14 @@ const Figures = ({ data }) => (
   <>
     <Failing groups={data.failing} left={data.failing_left} run={data.run.id} />
     <Accuracy accuracy={data.accuracy} />
-    <h2 class="section">
-      Engines against the <Term name="truth" />
-    </h2>
-    <Engines rows={data.engines} />
+    {data.engines.length > 0 && (
+      <>
+        <h2 class="section">
+          Engines against the <Term name="truth" />
+        </h2>
+        <Engines rows={data.engines} />
+      </>
+    )}
     <Headline headline={data.headline} />
     <Speed speed={data.speed} ratio={data.speed_ratio} />
     <NotShown groups={data.not_shown} />
@@ -281,7 +285,7 @@ function Shown({ data }) {
           {run.finished_ns ? ` · took ${duration(run.finished_ns - run.started_ns)}` : ''}
           {run.commit ? ` · ${run.commit.slice(0, 10)}` : ''}
         </div>
-        <CountsBar verdicts={run.verdicts} total={run.case_count} />
+        {run.case_count > 0 && <CountsBar verdicts={run.verdicts} total={run.case_count} />}
         {watched ? null : <CountsLegend of={[run.verdicts]} />}
         {data.lanes_counts?.includes(',') ? <div class="dim">cases run: {data.lanes_counts}</div> : null}
       </section>
