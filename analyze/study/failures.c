@@ -442,6 +442,12 @@ static void write_place(struct json *j, const char *key, uint64_t run, const cha
     json_object_end(j);
 }
 
+void failure_write_since(struct json *j, const struct failure *f)
+{
+    write_place(j, "since", f->since.failing_run, f->since.failing_commit);
+    write_place(j, "before", f->since.good_run, f->since.good_commit);
+}
+
 void failure_write_members(struct json *j, const struct failure *f)
 {
     json_key_uint(j, "cases", f->cases);
@@ -465,8 +471,7 @@ void failure_write_members(struct json *j, const struct failure *f)
     json_key_string(j, "folder", f->example->folder);
     json_object_end(j);
     json_key_string(j, "reason", f->example->reason);
-    write_place(j, "since", f->since.failing_run, f->since.failing_commit);
-    write_place(j, "before", f->since.good_run, f->since.good_commit);
+    failure_write_since(j, f);
 }
 
 void failures_write_json(struct json *j, const struct failures *failures, uint32_t most)

@@ -79,5 +79,7 @@ const char *failure_blames_text(const struct failure *failure, struct arena *kee
  * {scenario, variant, repeat}, since, before}], at most MOST (0: all). */
 void failures_write_json(struct json *j, const struct failures *failures, uint32_t most);
 void failure_write_members(struct json *j, const struct failure *failure);
+/* Only since and before. */
+void failure_write_since(struct json *j, const struct failure *failure);
 
 #endif

@@ -413,6 +413,7 @@ static void write_group(struct json *j, const struct run_figures *figures,
         json_key_string(j, "blame", failure_blames_text(group->failure, keep));
         json_key_string(j, "right", example->result.right);
         json_key_string(j, "command", summary_command(example, keep));
+        failure_write_since(j, group->failure);
     }
     json_object_end(j);
 }

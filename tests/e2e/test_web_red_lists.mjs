@@ -85,6 +85,25 @@ test('differences_are_the_problems_and_their_rest_is_a_link', async () => {
   same(none.total, 0, 'a part of a signature is none');
 });
 
+test('a_run_says_since_when_its_problems_are_there_as_the_overview_does', async () => {
+  const page = await openPage(chromium, `${server.base}/`);
+  await settled(page);
+  /** @type {(part: string) => Promise<string[]>} */
+  const sinceIn = async (part) =>
+    (await page.locator(part).allInnerTexts()).map((text) => /since [^·]+/.exec(text)?.[0] ?? '');
+  const known = await sinceIn('.casegroups li');
+  check(
+    known.length > 1 && known.every((text) => /^since run 4 \(\w+\), run 3 was good/.test(text)),
+    `${known}`,
+  );
+  await page.goto(`${server.base}/runs/4`);
+  await settled(page);
+  same(await sinceIn('.failing li'), known, 'the same words');
+  const { data } = await (await fetch(`${server.base}/api/v1/runs/4`)).json();
+  same(data.failing[0].since.run, 4, 'and in the answer');
+  await closePage(page);
+});
+
 test('the_queue_is_in_one_order_and_counts_what_a_search_finds', async () => {
   const run = 4;
   const of = {

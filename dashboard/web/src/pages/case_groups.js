@@ -14,19 +14,26 @@ const blames = ({ blames: rows, cases }) =>
     ? rows[0].blame
     : rows.map((row) => `${row.blame} (${number(row.cases)})`).join(', ');
 
+/**
+ * Since which run a group fails, before what follows.
+ * @param {Pick<Group, 'since' | 'before'>} props
+ */
+export const Since = ({ since, before }) =>
+  since && (
+    <>
+      since <Link to={`/runs/${since.run}`}>run {since.run}</Link>
+      {since.commit ? ` (${since.commit.slice(0, 10)})` : ''}
+      {before ? `, run ${before.run} was good` : ''} ·{' '}
+    </>
+  );
+
 /** @param {{group: Group, run: number | string}} props */
 export function GroupFacts({ group, run }) {
   const { since, before, example } = group;
   return (
     <span class="dim small">
       {group.blames.length > 0 && <>blame: {blames(group)} · </>}
-      {since && (
-        <>
-          since <Link to={`/runs/${since.run}`}>run {since.run}</Link>
-          {since.commit ? ` (${since.commit.slice(0, 10)})` : ''}
-          {before ? `, run ${before.run} was good` : ''} ·{' '}
-        </>
-      )}
+      <Since since={since} before={before} />
       e.g.{' '}
       <Link
         class="mono"

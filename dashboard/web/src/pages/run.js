@@ -21,6 +21,7 @@ import {
   plural,
   when,
 } from '../ui.js';
+import { Since } from './case_groups.js';
 import { Grid } from './grid.js';
 import { Accuracy } from './accuracy.js';
 import { Headline } from './headline.js';
@@ -208,6 +209,7 @@ function Failing({ groups, left, run }) {
             <p class="dim small">
               {group.blame ? `blame: ${group.blame} · ` : ''}
               {group.right ? `right: ${group.right} · ` : ''}
+              <Since since={group.since} before={group.before} />
               <span class="mono">
                 <Names group={group} run={run} />
               </span>
