@@ -39,7 +39,7 @@ static const char head[] =
     "0}h3{display:inline;font-size:1em}"
     "details{margin:.2em 0}details.shape div{margin-left:1.2em;scroll-margin-top:2em}"
     "svg{display:block;margin:1px 0}"
-    "@media(max-width:860px){tbody th{white-space:normal;overflow-wrap:anywhere;min-width:7em}}"
+    "@media(max-width:860px){tbody th{white-space:normal;overflow-wrap:anywhere;min-width:10em}}"
     "@media print{@page{size:A4 landscape;margin:10mm}:root{color-scheme:light;--ground:#fff;"
     "--panel:#fff;--ink:#000;--dim:#333;--line:#999;--link:#000;--good:#fff;--part:#fff;"
     "--bad:#fff}body{margin:0;font-size:9px}.wide{overflow:visible}table{overflow-wrap:anywhere}"

@@ -225,9 +225,39 @@ test('nothing_moves_on_any_page_of_a_red_day', async () => {
       ]);
       check(moved <= 0.05, `${view}, ${width} px wide: layout shift ${moved}`);
       check(wide <= width, `${view} is ${wide} px wide on ${width}`);
+      if (width > 860) continue;
+      const cut = await page.evaluate(() =>
+        [...document.querySelectorAll('.scroll:has(> .stacking)')]
+          .filter((box) => box.scrollWidth > box.clientWidth + 1)
+          .map((box) => `${box.getAttribute('aria-label')}: ${box.scrollWidth}`),
+      );
+      same(cut, [], `${view} at ${width}: rows that are cut off`);
     }
     await closePage(page);
   }
+});
+
+test('no_figure_is_broken_within_a_word', async () => {
+  const page = await openPage(chromium, `${server.base}/`);
+  for (const width of [320, 360, 390, 480, 560, 680, 768, 900, 1024, 1360]) {
+    await page.setViewportSize({ width, height: 844 });
+    await settled(page);
+    const broken = await page.evaluate(() => {
+      const words = [];
+      for (const figure of document.querySelectorAll('.tile .figure')) {
+        const text = figure.firstChild;
+        const range = document.createRange();
+        for (const { 0: word, index } of (text?.nodeValue ?? '').matchAll(/\S+/g)) {
+          range.setStart(/** @type {Node} */ (text), index);
+          range.setEnd(/** @type {Node} */ (text), index + word.length);
+          if (range.getClientRects().length > 1) words.push(word);
+        }
+      }
+      return words;
+    });
+    same(broken, [], `${width} px wide`);
+  }
+  await closePage(page);
 });
 
 await runAll();
