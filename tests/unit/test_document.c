@@ -307,6 +307,7 @@ TEST(notes_of_the_grid_are_those_of_its_cells)
          "stuck: the walk waited for a lock that was never released, and was given up\n"},
     };
     static const struct engine_total engines[] = {{.engine = "dump", .subject = true, .stacks = 1}};
+    static const struct scenario_builds build = {.scenario = "a", .builds = 1, .cases = 1};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct engine_score score = rows[i].score;
         score.engine = "dump";
@@ -320,6 +321,8 @@ TEST(notes_of_the_grid_are_those_of_its_cells)
                                             .engine_count = 1,
                                             .cases = &c,
                                             .case_count = 1,
+                                            .builds = &build,
+                                            .build_count = 1,
                                             .total_cases = 1};
         test_row(rows[i].cell);
         arena_init(&keep, 0);
