@@ -334,8 +334,11 @@ function Switches({ query, set, engines }) {
   );
 }
 
-/** @param {{lines: GridLine[], engines: Engines}} props */
-function Legend({ lines, engines }) {
+/**
+ * The signs that are there; of a run that is WATCHED, those that may come, so that nothing moves.
+ * @param {{lines: GridLine[], engines: Engines, watched: boolean}} props
+ */
+function Legend({ lines, engines, watched }) {
   const rows = lines.filter(({ type }) => type !== 'kind');
   const cells = rows.flatMap(({ row }) => row.cells).flatMap((cell) => cell ?? []);
   const columns = engines.all ? [...engines.subjects, ...engines.references] : engines.subjects;
@@ -344,19 +347,24 @@ function Legend({ lines, engines }) {
       ? []
       : rows.flatMap((line) => line.row.cells.map((_, at) => shareOf(casesAt(line, at))?.share ?? ''));
   const more = [
-    shares.some(Boolean) && ['2/3', '', 'two of three stacks of reference engines are exact'],
+    (watched || shares.some(Boolean)) && ['2/3', '', 'two of three stacks of reference engines are exact'],
     shares.some((share) => share[0] === '≥') && ['≥2/3', '', 'at least so many in each row of a fold'],
-    cells.some((cell) => cell.repeats > 1) && ['×2', '', 'the worse of two repeats'],
+    (watched || cells.some((cell) => cell.repeats > 1)) && ['×2', '', 'the worse of two repeats'],
   ];
   return (
     <>
-      <VerdictSigns about="First the verdict:" of={cells.map(({ worst }) => worst.verdict)} />
+      <VerdictSigns
+        about="First the verdict:"
+        of={watched ? Object.keys(verdicts) : cells.map(({ worst }) => worst.verdict)}
+      />
       <Signs
         about={engines.all ? 'then the engines:' : 'then the engines under test:'}
         of={[
           ...signsIn(
             marks,
-            cells.flatMap(({ worst }) => columns.map(({ at }) => meaning(worst.marks[at]))),
+            watched
+              ? Object.values(marks)
+              : cells.flatMap(({ worst }) => columns.map(({ at }) => meaning(worst.marks[at]))),
           ),
           ...more.filter((sign) => sign !== false),
         ]}
@@ -370,6 +378,7 @@ function Shown({ data: given, running }) {
   // Columns keep their places while cases come in.
   const data = useMemo(() => (running ? given : fullFirst(given)), [given, running]);
   const [query, set] = useQuery();
+  const [watched] = useState(running);
   const [open, setOpen] = useState(/** @type {Set<string>} */ (new Set()));
   const cases = useMemo(() => decode(data), [data]);
   const { search, verdict, kind, group, cause, engine, hook } = query;
@@ -412,7 +421,7 @@ function Shown({ data: given, running }) {
       </div>
       {useMemo(
         () => (
-          <Legend lines={lines} engines={engines} />
+          <Legend lines={lines} engines={engines} watched={watched} />
         ),
         [lines, engines.all],
       )}

@@ -287,7 +287,7 @@ function Shown({ data }) {
           {run.finished_ns ? ` · took ${duration(run.finished_ns - run.started_ns)}` : ''}
           {run.commit ? ` · ${run.commit.slice(0, 10)}` : ''}
         </div>
-        {run.case_count > 0 && <CountsBar verdicts={run.verdicts} total={run.case_count} />}
+        {(watched || run.case_count > 0) && <CountsBar verdicts={run.verdicts} total={run.case_count} />}
         {watched ? null : <CountsLegend of={[run.verdicts]} />}
         {data.lanes_counts?.includes(',') ? <div class="dim">cases run: {data.lanes_counts}</div> : null}
       </section>
