@@ -515,8 +515,7 @@ static bool something_captured(const struct compare_input *in)
 static enum status judge_thread(struct judge *j, uint32_t id, bool suspect,
                                 struct thread_result *thread)
 {
-    struct row_block block = {0};
-    struct table t = {.column_count = j->in->claim_count + 1, .last_block = &block};
+    struct table t = {.column_count = j->in->claim_count + 1, .last_block = &(struct row_block){0}};
     t.columns = ARENA_ARRAY(&j->scratch, t.column_count, struct column);
     if (t.columns == NULL)
         return out_of_memory(j);
