@@ -73,6 +73,9 @@ def finished(argv, *, limit_s, stdin=b"", env=None, folder=ROOT):
         return subprocess.CompletedProcess(done.args, done.returncode, out.read(), errors.read())
 
 
+# What a session would start beside Wine's server and services.exe, and no program of ours needs: half of its processor time.
+SERVICES = "winemenubuilder.exe,winedevice.exe,plugplay.exe,svchost.exe"
+
 # Wine refused to start a program, as it does with one of some 400 starts on a busy machine; or its server ended at the moment at which
 # a program connected, before that had a thread id. Nothing of the program has run then.
 NOT_STARTED = re.compile(rb"\(error 1359\)|^wine client error:0:", re.MULTILINE)
@@ -113,7 +116,8 @@ def wine_session(env):
 
     Otherwise the first program of a session starts them, and they inherit its pipes. A reader of these pipes
     then waits until the services exit, 3 s after the program."""
-    quiet = {"env": env, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    overrides = ";".join(filter(None, [env.get("WINEDLLOVERRIDES"), f"{SERVICES}="]))
+    quiet = {"env": {**env, "WINEDLLOVERRIDES": overrides}, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     wait = functools.partial(subprocess.run, ["wineserver", "-w"], check=False, **quiet)
     for _ in range(3):
         # A server that lingers would exit while the holder starts, which then ends as well.
