@@ -286,3 +286,46 @@ TEST(a_case_is_apart_by_findings_that_decide_nothing)
     CHECK(!case_is_apart(&figures.cases[0], "judge:x"));
     store_tear_down(&f);
 }
+
+/* Those that differ first, then by the hooks that saw them, then by name; no hook at last. */
+TEST(rows_of_hooks_have_one_order)
+{
+    enum { V = HOOK_BIT(CASE_HOOK_VECTORED), U = HOOK_BIT(CASE_HOOK_UNHANDLED) };
+    static const struct run_case met[] = {
+        {.scenario = "unseen", .variant = "ob2", .kind = CASE_KIND_CRASH},
+        {.scenario = "last", .variant = "ob2", .expected_hooks = U, .got_hooks = U},
+        {.scenario = "lost", .variant = "ob2", .expected_hooks = V},
+        {.scenario = "first", .variant = "ob2", .expected_hooks = V, .got_hooks = V},
+        {.scenario = "lose", .variant = "ob2", .expected_hooks = V},
+        {.scenario = "both", .variant = "ob2", .expected_hooks = V | U, .got_hooks = V | U},
+        {.scenario = "more", .variant = "ob2", .got_hooks = V},
+    };
+    static const struct {
+        const char *scenario;
+        uint8_t marks[2];
+    } want[] = {
+        {"more", {HOOK_EXTRA, HOOK_NONE}},  {"lose", {HOOK_MISSED, HOOK_NONE}},
+        {"lost", {HOOK_MISSED, HOOK_NONE}}, {"both", {HOOK_KEPT, HOOK_KEPT}},
+        {"first", {HOOK_KEPT, HOOK_NONE}},  {"last", {HOOK_NONE, HOOK_KEPT}},
+        {"unseen", {HOOK_NONE, HOOK_NONE}},
+    };
+    struct fault fault = FAULT_INIT;
+    struct hook_count count;
+    struct hook_matrix m;
+    struct arena keep;
+    arena_init(&keep, 0);
+    hook_count_begin(&count, false, &keep, &m);
+    for (size_t i = 0; i < COUNT_OF(met); i++)
+        REQUIRE(hook_count_add(&count, &met[i], &fault) == ERR_NONE);
+    hook_count_end(&count);
+    REQUIRE(m.hook_count == 2 && m.row_count == COUNT_OF(want));
+    CHECK(m.hooks[0].expected == 4 && m.hooks[0].seen == 3);
+    CHECK(m.hooks[1].expected == 2 && m.hooks[1].seen == 2);
+    for (size_t i = 0; i < COUNT_OF(want); i++) {
+        test_row(want[i].scenario);
+        CHECK_STR(m.rows[i].first->scenario, want[i].scenario);
+        CHECK_MEM(m.rows[i].marks, want[i].marks, 2);
+        CHECK_EQ(m.rows[i].differs, i < 3);
+    }
+    arena_free(&keep);
+}
