@@ -346,6 +346,23 @@ test('on_a_phone_the_stack_is_on_the_first_screen', async () => {
   }
 });
 
+test('the_key_tab_goes_down_the_page_of_a_case', async () => {
+  for (const width of [390, 1360]) {
+    const page = await open('/runs/30/mismatches/inline_chain.ob2', { viewport: { width, height: 844 } });
+    await settled(page);
+    const places = await page.evaluate(() => {
+      const detail = /** @type {HTMLElement} */ (document.querySelector('.detail'));
+      return [...detail.querySelectorAll('a[href], button, select, input, summary')]
+        .filter((part) => part.getClientRects().length > 0 && !part.closest('table'))
+        .map((part) => ({ top: part.getBoundingClientRect().top, said: part.textContent ?? '' }));
+    });
+    check(places.length > 10, `${places.length} places`);
+    const up = places.filter(({ top }, i) => i > 0 && top < places[i - 1].top - 40).map(({ said }) => said);
+    same(up, [], `${width} px wide: above what was before it`);
+    await closePage(page);
+  }
+});
+
 test('on_a_phone_both_ways_are_read_without_a_swipe', async () => {
   for (const width of [390, 320])
     for (const [path, label, cells] of [
@@ -451,7 +468,7 @@ test('on_a_phone_what_follows_the_stacks_keeps_its_distance', async () => {
   const page = await open('/runs/30/mismatches/null_write.ob0', { viewport: { width: 390, height: 844 } });
   await settled(page);
   const ends = await page
-    .locator('.case .aligned, .casehead > .actions, .case > .facts, .case > .downloads')
+    .locator('.case .aligned, .case > .actions, .case > .facts, .case > .downloads')
     .evaluateAll((all) =>
       all
         .map((part) => part.getBoundingClientRect())

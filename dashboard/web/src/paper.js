@@ -1,5 +1,5 @@
-// On paper nothing can be opened, so that what is folded on the screen is there.
-import { useLayoutEffect, useState } from 'preact/hooks';
+// What a page is shown on. On paper nothing can be opened, so that what is folded on the screen is there.
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 /** Whether the page is being printed. */
 export function usePaper() {
@@ -15,4 +15,17 @@ export function usePaper() {
     };
   }, []);
   return paper;
+}
+
+/** Whether the window is narrow, as style/narrow.css has it. */
+export function useNarrow() {
+  const [query] = useState(() => matchMedia('(max-width: 860px)'));
+  const [narrow, set] = useState(query.matches);
+  useEffect(() => {
+    const look = () => set(query.matches);
+    look();
+    query.addEventListener('change', look);
+    return () => query.removeEventListener('change', look);
+  }, []);
+  return narrow;
 }

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useKeys } from '../keys.js';
 import { address, offline, readFile, token } from '../api.js';
+import { useNarrow } from '../paper.js';
 import { href, useQuery, withQuery } from '../router.js';
 import { link, save, useCopy } from '../share.js';
 import { Signs, frames, signsIn, stacks } from '../signs.js';
@@ -291,7 +292,7 @@ function CaseHead({ data, actions }) {
           {c.known_id ? <Chip>known {c.known_id}</Chip> : null}
         </p>
       </div>
-      <div class="actions flow middle">{actions}</div>
+      {actions && <div class="actions flow middle">{actions}</div>}
     </header>
   );
 }
@@ -396,6 +397,7 @@ export function CaseView({ data, steps, opens = false }) {
   const [said, copyAs] = useCopy();
   const [failed, setFailed] = useState('');
   const [accepting, setAccepting] = useState(false);
+  const narrow = useNarrow();
   const c = data.case;
   const engines = c.engines;
   const shown = useShown(data, query);
@@ -459,14 +461,21 @@ export function CaseView({ data, steps, opens = false }) {
       </Link>
     </>
   );
-  return (
-    <div class="case">
-      <CaseHead data={data} actions={actions} />
+  // On a phone the stack comes before them, also for those who go by the key Tab.
+  const about = (
+    <>
       <Facts c={c} />
       <Downloads data={data} say={setFailed} />
+    </>
+  );
+  const signs = <CaseSigns data={data} shown={shown} />;
+  return (
+    <div class="case">
+      <CaseHead data={data} actions={!narrow && actions} />
+      {!narrow && about}
       <Scores scores={c.scores} wanted={shown.wanted} />
       <CaseTools {...{ data, shown, query, set, toggle, said: said || failed }} />
-      <CaseSigns data={data} shown={shown} />
+      {!narrow && signs}
       <div class={accepting || explained ? 'besides' : ''}>
         {!thread || thread.rows.length === 0 ? (
           <Empty title="No stacks">
@@ -497,6 +506,7 @@ export function CaseView({ data, steps, opens = false }) {
         )}
       </div>
       <ModuleTimes loads={data.loads} />
+      {narrow && [<div class="actions flow middle">{actions}</div>, about, signs]}
     </div>
   );
 }
