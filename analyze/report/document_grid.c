@@ -196,7 +196,7 @@ struct grid_pass {
 static unsigned row_signs(const struct grid *grid, const struct grid_row *row, bool markdown)
 {
     unsigned signs = 0;
-    for (uint32_t i = 0; i < row->count; i++)
+    for (uint32_t i = 0; i < row->count && !row->all; i++)
         signs |= row->cases[i]->repeat > 0 ? SIGN_REPEAT : 0U;
     for (uint32_t i = 0; i < grid->count; i++)
         if (markdown || grid->table.widths[FIXED + i] > 0)
