@@ -8,6 +8,9 @@ static const char *const cpu_names[CPU_COUNT] = {
     [CPU_ARM64] = "arm64",     [CPU_ARM] = "arm",
 };
 
+#define CPU_AT(PLACE, ID, NAME) [PLACE] = CPU_##ID,
+const enum cpu cpu_order[CPU_COUNT] = {CPU_ORDER(CPU_AT)};
+
 const char *cpu_name(enum cpu cpu)
 {
     return cpu_names[(unsigned)cpu < CPU_COUNT ? cpu : CPU_UNKNOWN];

@@ -109,6 +109,7 @@ struct trend_point {
     uint64_t run_id, started_ns;
     const char *commit, *branch, *platform; /* NULL: unknown */
     uint32_t cases;                         /* of the run */
+    enum cpu arch;                          /* of the cases that it is of; CPU_UNKNOWN: of all */
     double value;                           /* NaN: the run has no such figure */
     uint64_t count;                         /* number of samples or frames it is based on */
     uint64_t bench; /* the run that measured it, of METRIC_SPEED_RATIO; 0: the run itself */

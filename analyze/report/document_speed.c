@@ -211,14 +211,19 @@ static const char *columns_text(const struct headline *h, struct arena *keep)
     return text_or_empty(text);
 }
 
-/* The heading; returns what of NOTE found no room in it, without its semicolon. */
-static const char *put_title(struct sheet *s, const char *writer, bool spread, const char *note)
+/* The heading, with the processor where there are several; returns what of NOTE found no room in
+ * it, without its semicolon. */
+static const char *put_title(struct sheet *s, const struct run_figures *report, bool spread,
+                             const char *note)
 {
-    const char *title = arena_printf(s->keep, ": dumps by %s%s", writer,
+    const struct processors *p = &report->processors;
+    const char *writer = arena_printf(s->keep, "%s%s: dumps by %s", p->count > 1 ? ", " : "",
+                                      p->count > 1 ? cpu_name(p->of[0]) : "", speed_writer(report));
+    const char *title = arena_printf(s->keep, "%s%s", text_or_empty(writer),
                                      spread ? "; medians, spread and parts" : note);
     const bool fits = title != NULL && text_width("Speed") + text_width(title) <= s->page.columns;
     if (!spread && (s->markdown || !fits))
-        title = arena_printf(s->keep, ": dumps by %s", writer);
+        title = writer;
     sheet_heading(s, "Speed", text_or_empty(title));
     return (!spread && !s->markdown && fits) || note[0] == '\0' ? NULL : note + strlen("; ");
 }
@@ -232,7 +237,7 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
     const struct headline *h = report->headline;
     if (h->cases == 0)
         return;
-    const char *note = put_title(s, speed_writer(report), spread, columns_text(h, s->keep));
+    const char *note = put_title(s, report, spread, columns_text(h, s->keep));
     print_table(s, h, spread);
     const bool again = spread && !s->markdown; /* below the table of the top */
     struct sheet dry;
@@ -326,23 +331,22 @@ static void print_slowest(struct sheet *s, const struct timings *timings)
     sheet_show(s, columns, 4, slow_cell, timings->slowest, timings->slow_count);
 }
 
-enum status document_timing(struct sheet *s, const struct run_figures *report, struct fault *fault)
+/* The times and sizes of one processor's cases. */
+static void print_set(struct sheet *s, const struct timings *timings, uint32_t at,
+                      struct time_row *rows)
 {
-    const struct timings *timings = report->timings;
-    const size_t room = TIMINGS_CAPTURE + (size_t)timings->engine_count * (1 + TIMINGS_PARTS);
-    struct time_row *rows = ARENA_ARRAY(s->keep, room, struct time_row);
+    const struct timings_set *set = &timings->sets[at];
+    const char *name = arena_printf(s->keep, ", %s", cpu_name(set->arch));
+    const char *arch = set->arch != CPU_UNKNOWN ? text_or_empty(name) : "";
     size_t count = 0;
-    if (rows == NULL)
-        return fault_no_memory(fault, "times");
-    document_speed(s, report, true, 0);
     for (size_t i = 0; i < TIMINGS_CAPTURE; i++)
-        add_time(rows, &count, timings->capture[i].name, &timings->capture[i].measured,
-                 timings->capture[i].bytes);
-    sheet_heading(s, "Timing", "");
+        add_time(rows, &count, set->capture[i].name, &set->capture[i].measured,
+                 set->capture[i].bytes);
+    sheet_heading(s, "Timing", arch);
     print_times(s, "in the dying process", rows, count);
     count = 0;
     for (uint32_t i = 0; i < timings->engine_count; i++) {
-        const struct timings_engine *engine = &timings->engines[i];
+        const struct timings_engine *engine = &set->engines[i];
         add_time(rows, &count, engine->engine, &engine->total, false);
         /* other walkers have the parts of the subject: the same reader and the same symbols */
         for (size_t p = 0; p < TIMINGS_PARTS; p++)
@@ -350,8 +354,21 @@ enum status document_timing(struct sheet *s, const struct run_figures *report, s
                 add_time(rows, &count, arena_printf(s->keep, "  %s", engine->parts[p].name),
                          &engine->parts[p].measured, engine->parts[p].bytes);
     }
-    sheet_heading(s, "Timing", " on the back end, per stack");
+    name = arena_printf(s->keep, " on the back end, per stack%s", arch);
+    sheet_heading(s, "Timing", text_or_empty(name));
     print_times(s, "engine", rows, count);
+}
+
+enum status document_timing(struct sheet *s, const struct run_figures *report, struct fault *fault)
+{
+    const struct timings *timings = report->timings;
+    const size_t room = TIMINGS_CAPTURE + (size_t)timings->engine_count * (1 + TIMINGS_PARTS);
+    struct time_row *rows = ARENA_ARRAY(s->keep, room, struct time_row);
+    if (rows == NULL)
+        return fault_no_memory(fault, "times");
+    document_speed(s, report, true, 0);
+    for (uint32_t i = 0; i < timings->set_count; i++)
+        print_set(s, timings, i, rows);
     print_slowest(s, timings);
     return ERR_NONE;
 }

@@ -64,13 +64,17 @@ static void put_shares(FILE *out, const struct run_figures *report)
 
 static void put_times(FILE *out, const struct timings *timings)
 {
-    family(out, "stack_seconds", "seconds", "Back end time of one stack, median over cases.");
-    for (uint32_t i = 0; i < timings->engine_count; i++) {
-        const struct timings_engine *engine = &timings->engines[i];
+    family(out, "stack_seconds", "seconds",
+           "Back end time of one stack, median over cases of a processor.");
+    for (uint32_t i = 0; i < timings->set_count * timings->engine_count; i++) {
+        const struct timings_set *set = &timings->sets[i / timings->engine_count];
+        const struct timings_engine *engine = &set->engines[i % timings->engine_count];
         if (engine->total.n == 0)
             continue;
         (void)fputs("twinstack_stack_seconds{", out);
         put_label(out, "engine", engine->engine);
+        (void)fputc(',', out);
+        put_label(out, "arch", cpu_name(set->arch));
         (void)fprintf(out, "} %.9f\n", engine->total.value / 1e9);
     }
 }

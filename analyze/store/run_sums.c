@@ -188,6 +188,8 @@ static void read_trend_row(struct query *q, enum metric metric, bool whole, stru
         return;
     }
     out->count = query_get(q);
+    if (sql != SQL_TREND_CASES) /* a median */
+        out->arch = cpu_order[query_get(q) % CPU_COUNT];
     if (sql == SQL_TREND_COST) {
         out->value = read_ratio(q, whole, out->count);
         return;

@@ -344,7 +344,13 @@ static const char *const version_19[] = {
 };
 #undef COUNTS
 
+/* The medians of a run are of one processor, and say of which. */
+static const char *const version_20[] = {
+    "DELETE FROM run_median",
+    NULL,
+};
+
 const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {
     version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,
     version_8,  version_9,  version_10, version_11, version_12, version_13, version_14,
-    version_15, version_16, version_17, version_18, version_19};
+    version_15, version_16, version_17, version_18, version_19, version_20};

@@ -151,82 +151,89 @@
     "count(*), count(CASE WHEN c.record_bytes > 0 OR c.dump_bytes > 0 THEN 1 END)"
 
 /* The numbers of case C that trends take medians of; FIGURE is an expression that gives the name.
- * Times in the dying process do not count where the case ran in a crowd. */
+ * Times do not count where the case ran in a crowd. */
 #define CLAIM_TIME(engine, column)                                                                 \
     "(SELECT k." column " FROM claim k WHERE k.case_id = c.id AND k.engine = '" engine             \
     "' AND k.state = 0 AND k.frames > 0)"
 
-/* The case has a time of both ways for the same frames, in a calm process: as the samples of the
- * reports (figure_sample_take()), whose ratio this must be. Older runs have no costs of ways. */
-#define WAY_TIME(way, of_claim)                                                                    \
+/* What a case has of a way for the same frames, as the samples of the reports
+ * (figure_sample_take()), whose ratio this must be. Older runs have no costs of ways. */
+#define OF_WAY(number, way, of_claim)                                                              \
     "CASE WHEN EXISTS (SELECT 1 FROM way_cost w WHERE w.case_id = c.id)"                           \
-    " THEN (SELECT w.cold_ns FROM way_cost w WHERE w.case_id = c.id AND w.same AND w.way = " way   \
-    ") ELSE " of_claim " END"
-#define WAY_OF_CLAIM "CASE k.engine WHEN '" ENGINE_NAME_DUMP "' THEN 'dump' ELSE 'offset' END"
-#define BOTH_WAYS                                                                                  \
-    "NOT coalesce(c.crowded, 0) AND (SELECT count(*) FROM claim k WHERE k.case_id = c.id AND"      \
-    " k.engine IN ('" ENGINE_NAME_DUMP "', '" ENGINE_NAME_OFFSET "') AND k.state = 0 AND"          \
-    " k.frames > 0 AND k.total_ns > 0 AND " WAY_TIME(WAY_OF_CLAIM, "k.cold_ns") " > 0) = 2"
-#define PAIRED(way, engine)                                                                        \
-    "CASE WHEN " BOTH_WAYS " THEN " WAY_TIME("'" way "'", CLAIM_TIME(engine, "cold_ns")) " END"
+    " THEN (SELECT w." number                                                                      \
+    " FROM way_cost w WHERE w.case_id = c.id AND w.same AND w.way = " way ") ELSE " of_claim       \
+    " END"
+#define WAY_TIME(way, of_claim) OF_WAY("cold_ns", way, of_claim)
+/* In a calm process: 1 if the dump has NUMBER, and 2 if the offsets have it. */
+#define WAYS_WITH(number)                                                                          \
+    "CASE WHEN c.crowded THEN 0 ELSE (SELECT total(CASE k.engine WHEN '" ENGINE_NAME_DUMP          \
+    "' THEN 1 ELSE 2 END) FROM claim k WHERE k.case_id = c.id AND k.engine IN ('" ENGINE_NAME_DUMP \
+    "', '" ENGINE_NAME_OFFSET "') AND k.state = 0 AND k.frames > 0 AND k.total_ns > 0"             \
+    " AND " OF_WAY(number,                                                                         \
+                   "CASE k.engine WHEN '" ENGINE_NAME_DUMP "' THEN 'dump' ELSE 'offset' "          \
+                   "END",                                                                          \
+                   "k." number) " > 0) END"
+#define BOTH_WAYS WAYS_WITH("cold_ns") " = 3"
 #define FIGURE_NONE(NAME) ""
 #define FIGURE_WHEN(NAME) " WHEN '" #NAME "' THEN c." #NAME
 #define FIGURE_NAME(NAME) ", ('" #NAME "')"
-#define TIME_NONE FIGURE_NONE
-#define TIME_SIZE FIGURE_NONE
-#define TIME_TIME FIGURE_WHEN
-#define SIZE_NONE FIGURE_NONE
-#define SIZE_SIZE FIGURE_WHEN
-#define SIZE_TIME FIGURE_NONE
+#define WHEN_NONE FIGURE_NONE
+#define WHEN_SIZE FIGURE_WHEN
+#define WHEN_TIME FIGURE_WHEN
 #define NAME_NONE FIGURE_NONE
 #define NAME_SIZE FIGURE_NAME
 #define NAME_TIME FIGURE_NAME
-#define FIGURE_TIME(KIND, NAME, SUM) TIME_##SUM(NAME)
-#define FIGURE_SIZE(KIND, NAME, SUM) SIZE_##SUM(NAME)
+#define FIGURE_OF_CASE(KIND, NAME, SUM) WHEN_##SUM(NAME)
 #define FIGURE_LISTED(KIND, NAME, SUM) NAME_##SUM(NAME)
 #define WHEN(name, value) " WHEN '" name "' THEN " value
-#define BACK_END_TIMES                                                                             \
+#define OF_BACK_END                                                                                \
     WHEN("offset_cold_ns", CLAIM_TIME(ENGINE_NAME_OFFSET, "cold_ns"))                              \
     WHEN("dump_cold_ns", CLAIM_TIME(ENGINE_NAME_DUMP, "cold_ns"))                                  \
     WHEN("offset_ns", CLAIM_TIME(ENGINE_NAME_OFFSET, "total_ns"))                                  \
-    WHEN("dump_ns", CLAIM_TIME(ENGINE_NAME_DUMP, "total_ns"))                                      \
-    WHEN("paired_offset_ns", PAIRED("offset", ENGINE_NAME_OFFSET))                                 \
-    WHEN("paired_dump_ns", PAIRED("dump", ENGINE_NAME_DUMP))
+    WHEN("dump_ns", CLAIM_TIME(ENGINE_NAME_DUMP, "total_ns"))
+#define OF_PAIRS                                                                                   \
+    WHEN("paired_offset_ns", WAY_TIME("'offset'", CLAIM_TIME(ENGINE_NAME_OFFSET, "cold_ns")))      \
+    WHEN("paired_dump_ns", WAY_TIME("'dump'", CLAIM_TIME(ENGINE_NAME_DUMP, "cold_ns")))
+#define PAIR_VALUE(figure) "CASE WHEN " BOTH_WAYS " THEN CASE " figure OF_PAIRS " END END"
 #define FIGURE_VALUE(figure)                                                                       \
-    "coalesce(CASE WHEN c.crowded THEN NULL ELSE CASE " figure CASE_TIMING_FIELDS(                 \
-        FIGURE_TIME) " END END, CASE " figure CASE_TIMING_FIELDS(FIGURE_SIZE) BACK_END_TIMES       \
-        " END)"
+    "nullif(CASE WHEN NOT coalesce(c.crowded, 0) OR " figure " GLOB '*_bytes' THEN CASE " figure   \
+    CASE_TIMING_FIELDS(FIGURE_OF_CASE) OF_BACK_END " ELSE " PAIR_VALUE(figure) " END END, 0)"
 #define FIGURE_NAMES                                                                               \
     "(VALUES ('offset_cold_ns'), ('dump_cold_ns'), ('offset_ns'), ('dump_ns'),"                    \
     " ('paired_offset_ns'), ('paired_dump_ns')" CASE_TIMING_FIELDS(FIGURE_LISTED) ")"
 
 /* Medians, as in the reports: one cold case would distort a mean. They do not mix processors: a
- * program of 32 bits has other dumps. A run's is the first of this order that was measured
- * (study/speed.c has the same). */
-#define ARCH_PLACE                                                                                 \
-    "CASE c.arch WHEN 'x64' THEN 0 WHEN 'x86' THEN 1 WHEN 'arm64' THEN 2 WHEN 'arm' THEN 3"        \
-    " ELSE 4 END"
+ * program of 32 bits has other dumps. A run's are of the one with the least rank, as
+ * processors_add() has it (study/figures.c): 5 times what its cases have, and its place. */
+#define ARCH_WHEN(place, id, name) " WHEN '" name "' THEN " #place
+#define ARCH_PLACE "CASE c.arch" CPU_ORDER(ARCH_WHEN) " ELSE 4 END"
+#define RANK                                                                                       \
+    "(5 * min(CASE " WAYS_WITH("frames") " WHEN 3 THEN 0 WHEN 1 THEN 1 + 2 * (c.arch <> 'x86')"    \
+                                         " ELSE 3 END, 3 - coalesce(c.record_bytes > 0 OR"         \
+                                         " c.dump_bytes > 0, 0)) + " ARCH_PLACE ")"
+#define OF_PLACE " LEFT JOIN run_median a ON a.run_id = r.id AND a.figure = 'arch'"
 
-/* Selects KEY, the processor, "cases" and "median" for each KEY of NUMBERS, which has the columns
- * of KEY, "value" and "arch". Beside a min() the columns are those of its row. */
+/* Selects KEY, the processor's place, "cases" and "median" for each KEY of NUMBERS, which has the
+ * columns of KEY, "value" and "rank". Beside a min() the columns are those of its row. */
 #define MEDIANS(key, numbers)                                                                      \
-    "SELECT " key ", min(arch), cases, median FROM (SELECT " key ", arch, count(*) AS cases,"      \
-    " median(value) AS median FROM (" numbers ") WHERE value > 0 GROUP BY " key ", arch)"          \
-    " GROUP BY " key
+    "SELECT * FROM (SELECT " key ", min(rank) % 5 AS place, cases, median FROM (SELECT " key       \
+    ", min(rank) AS rank, count(value) AS cases, median(value) AS median FROM (" numbers           \
+    ") GROUP BY " key ", rank % 5) GROUP BY " key ") WHERE cases > 0"
 
-/* 'cases' is there for every run that has its sums, whatever was measured. */
+/* 'cases' is there for every run that has its sums, whatever was measured; 'arch' has the place. */
 #define SUM_MEDIANS                                                                                \
-    "SELECT ?1, figure, cases, median FROM (" MEDIANS(                                             \
-        "figure",                                                                                  \
-        "SELECT f.column1 AS figure, " FIGURE_VALUE(                                               \
-            "f.column1") " AS value, " ARCH_PLACE " AS arch FROM crash_case c JOIN " FIGURE_NAMES  \
-                         " f WHERE c.run_id = ?1") ") UNION ALL"                                   \
-                                                   " SELECT ?1, 'cases', count(*), count(*)"       \
-                                                   " FROM crash_case WHERE run_id = ?1"
+    "WITH first(place) AS (SELECT coalesce(min(" RANK ") % 5, 4) FROM crash_case c"                \
+    " WHERE c.run_id = ?1) SELECT ?1, figure, count(*), median(value) FROM"                        \
+    " (SELECT f.column1 AS figure, " FIGURE_VALUE(                                                 \
+        "f.column1") " AS value FROM crash_case c JOIN " FIGURE_NAMES                              \
+                     " f WHERE c.run_id = ?1 AND " ARCH_PLACE " = (SELECT place FROM first))"      \
+                     " WHERE value IS NOT NULL GROUP BY figure UNION ALL"                          \
+                     " SELECT ?1, 'cases', count(*), count(*) FROM crash_case WHERE run_id = ?1"   \
+                     " UNION ALL SELECT ?1, 'arch', 1, place FROM first"
 
 /* The two figures whose ratio is the speed, side by side. */
 #define PAIR_COLUMNS                                                                               \
-    "max(cases), max(CASE WHEN figure = 'paired_dump_ns' THEN median END),"                        \
+    "max(cases), place, max(CASE WHEN figure = 'paired_dump_ns' THEN median END),"                 \
     " max(CASE WHEN figure = 'paired_offset_ns' THEN median END), id"
 
 const char *const store_sql[SQL_COUNT] = {
@@ -437,12 +444,14 @@ const char *const store_sql[SQL_COUNT] = {
                             " JOIN run_figure f ON f.run_id = r.id"
                             " WHERE" TREND_FILTER TREND_ORDER,
     [SQL_TREND_RUN_COST] =
-        "SELECT " TREND_COLUMNS ", coalesce(d.cases, 0), d.median, o.median FROM run r"
+        "SELECT " TREND_COLUMNS
+        ", coalesce(d.cases, 0), coalesce(a.median, 4), d.median, o.median FROM run r" OF_PLACE
         " LEFT JOIN run_median d ON d.run_id = r.id AND d.figure = 'paired_dump_ns'"
         " LEFT JOIN run_median o ON o.run_id = r.id AND o.figure = 'paired_offset_ns'"
         " WHERE" TREND_FILTER TREND_ORDER,
     [SQL_TREND_RUN_MEDIAN] =
-        "SELECT " TREND_COLUMNS ", coalesce(m.cases, 0), m.median FROM run r"
+        "SELECT " TREND_COLUMNS
+        ", coalesce(m.cases, 0), coalesce(a.median, 4), m.median FROM run r" OF_PLACE
         " LEFT JOIN run_median m ON m.run_id = r.id AND m.figure = ?7 WHERE" TREND_FILTER
             TREND_ORDER,
     [SQL_TREND_SCORES] =
@@ -457,18 +466,19 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_TREND_COST] =
         "SELECT " TREND_COLUMNS ", n.* FROM run r JOIN (SELECT " PAIR_COLUMNS " FROM (" MEDIANS(
             "id, figure",
-            "SELECT r.id, f.column1 AS figure, " FIGURE_VALUE(
-                "f.column1") " AS value, " ARCH_PLACE
-                             " AS arch FROM run r JOIN crash_case c ON c.run_id = r.id"
+            "SELECT r.id, f.column1 AS figure, " PAIR_VALUE(
+                "f.column1") " AS value, " RANK
+                             " AS rank FROM run r JOIN crash_case c ON c.run_id = r.id"
                              " JOIN (VALUES ('paired_dump_ns'), ('paired_offset_ns')) f"
                              " WHERE" TREND_RUNS
                              " AND" TREND_CASE) ") GROUP BY id) n ON n.id = r.id WHERE" TREND_FILTER
             TREND_ORDER,
-    [SQL_TREND_MEDIAN] = "SELECT " TREND_COLUMNS ", n.cases, n.median FROM run r JOIN (" MEDIANS(
-        "id", "SELECT r.id, " FIGURE_VALUE(
-                  "?7") " AS value, " ARCH_PLACE " AS arch FROM run r JOIN crash_case c"
-                        " ON c.run_id = r.id WHERE" TREND_RUNS
-                        " AND" TREND_CASE) ") n ON n.id = r.id WHERE" TREND_FILTER TREND_ORDER,
+    [SQL_TREND_MEDIAN] =
+        "SELECT " TREND_COLUMNS ", n.cases, n.place, n.median FROM run r JOIN (" MEDIANS(
+            "id", "SELECT r.id, " FIGURE_VALUE(
+                      "?7") " AS value, " RANK " AS rank FROM run r JOIN crash_case c"
+                            " ON c.run_id = r.id WHERE" TREND_RUNS
+                            " AND" TREND_CASE) ") n ON n.id = r.id WHERE" TREND_FILTER TREND_ORDER,
     [SQL_LIST_BRANCHES] = "SELECT DISTINCT branch FROM run WHERE state = 'complete'"
                           " AND branch IS NOT NULL ORDER BY branch LIMIT 100",
     [SQL_LIST_PLATFORMS] = "SELECT DISTINCT platform FROM run WHERE state = 'complete'"

@@ -79,8 +79,8 @@ bool bench_is_noisy(const struct bench *bench, struct arena *keep);
 enum status bench_ratios(const struct bench *bench, bool cold, struct arena *keep,
                          struct bench_ratio out[CPU_COUNT], uint32_t *count, struct fault *fault);
 
-/* The value of the first of them; NaN: there is none, or no memory. */
-double bench_ratio_value(const struct bench *bench, bool cold, struct arena *keep);
+/* The value of the first of them, and its processor; NaN: there is none, or no memory. */
+double bench_ratio_value(const struct bench *bench, bool cold, struct arena *keep, enum cpu *arch);
 
 /* Bench RUN_ID as it is stored, without what comes of it: samples, or only the cases. Fails: as the
  * database. */

@@ -144,17 +144,19 @@ enum status bench_ratios(const struct bench *bench, bool cold, struct arena *kee
     if (!make_room(bench, keep, &p))
         return fault_no_memory(fault, "bench");
     for (int i = 0; i < CPU_COUNT; i++)
-        *count += ratio_of(bench, speed_order[i], cold, true, &p, &out[*count]);
+        *count += ratio_of(bench, cpu_order[i], cold, true, &p, &out[*count]);
     return ERR_NONE;
 }
 
-double bench_ratio_value(const struct bench *bench, bool cold, struct arena *keep)
+double bench_ratio_value(const struct bench *bench, bool cold, struct arena *keep, enum cpu *arch)
 {
     struct pairs p;
     struct bench_ratio one;
     const bool room = make_room(bench, keep, &p);
-    for (int i = 0; room && i < CPU_COUNT; i++)
-        if (ratio_of(bench, speed_order[i], cold, false, &p, &one))
+    for (int i = 0; room && i < CPU_COUNT; i++) {
+        *arch = cpu_order[i];
+        if (ratio_of(bench, *arch, cold, false, &p, &one))
             return one.ratio.value;
+    }
     return (double)NAN;
 }

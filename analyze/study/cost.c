@@ -234,14 +234,14 @@ static void judge(const struct accuracy *a, struct cost *out)
         }
 }
 
-/* The processors that have stacks. */
+/* The processors that have stacks, in the order of the figures. */
 static void fill_all(struct columns *c, const struct run_figures *figures, struct arena *keep,
                      struct costs *out)
 {
-    for (int i = 0; i < CPU_COUNT; i++) {
+    for (uint32_t i = 0; i < figures->processors.count; i++) {
         struct cost *cost = &out->of[out->count];
-        c->has_pairs = has_stacks(c, speed_order[i], SPEED_OFFSET);
-        if (!c->has_pairs && !has_stacks(c, speed_order[i], SPEED_PLAIN))
+        c->has_pairs = has_stacks(c, figures->processors.of[i], SPEED_OFFSET);
+        if (!c->has_pairs && !has_stacks(c, figures->processors.of[i], SPEED_PLAIN))
             continue;
         begin(figures, keep, cost);
         cost->arch = c->arch;
@@ -263,6 +263,7 @@ void cost_of_samples(const struct run_figures *figures, struct sample_set *sampl
         fill_all(&c, figures, keep, out);
     if (c.all.fault.code != ERR_NONE || out->count == 0) {
         begin(figures, keep, &out->of[0]);
+        out->of[0].arch = figures->processors.of[0];
         out->count = 1;
     }
     for (size_t i = 0; i < out->count; i++)
@@ -292,7 +293,7 @@ static void take_costs(const struct run_figures *figures, struct costs *out)
 {
     *out = *figures->costs;
     for (int lane = 0; lane < COST_LANES; lane++)
-        if (lane != COST_FULL)
+        if (lane != COST_FULL && out->of[0].arch == figures->processors.of[0])
             put_steps(figures->headline, lane_sources[lane].way, &out->of[0].lanes[lane]);
 }
 

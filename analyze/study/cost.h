@@ -74,7 +74,7 @@ struct cost_question {
     const struct run_figures *full; /* a run whose plain dumps have all memory; NULL: none */
 };
 
-/* One for each processor, in their order (study/speed.h). */
+/* One for each processor that has stacks, in the order of the figures. */
 struct costs {
     struct cost of[CPU_COUNT];
     size_t count; /* at least 1 */

@@ -169,6 +169,26 @@ void figure_sample_take(const struct run_case *c, const char *foreign, struct fi
         memset(out->ways, 0, sizeof out->ways);
 }
 
+enum { LEVEL_NONE, LEVEL_FILES, LEVEL_DUMPS, LEVEL_PAIRS }; /* store/sql.c has the same */
+
+void processors_add(struct processors *p, const struct run_case *c,
+                    const struct figure_sample *sample)
+{
+    int level = c->timing.record_bytes + c->timing.dump_bytes > 0 ? LEVEL_FILES : LEVEL_NONE;
+    if (sample->ways[WAY_DUMP].frames != 0)
+        level = sample->ways[WAY_OFFSET].frames != 0 ? LEVEL_PAIRS : LEVEL_DUMPS;
+    if (level > p->levels[c->arch])
+        p->levels[c->arch] = level;
+}
+
+void processors_end(struct processors *p)
+{
+    for (int level = LEVEL_PAIRS; level > LEVEL_NONE; level--)
+        for (int i = 0; i < CPU_COUNT; i++)
+            if (p->levels[cpu_order[i]] == level)
+                p->of[p->count++] = cpu_order[i];
+}
+
 uint32_t figures_passing(const struct run_figures *figures)
 {
     return figures->verdicts[VERDICT_PASS] + figures->verdicts[VERDICT_NOT_CAPTURED_AS_EXPECTED];

@@ -40,6 +40,15 @@ struct lane_total {
     uint32_t cases, run; /* run: not UNSUPPORTED */
 };
 
+/* The processors of a run, that of its figures of time and size first, since no figure mixes them:
+ * those of which there are stacks both ways, then of dumps alone, then those of which there is only
+ * a record or dump, each in cpu_order. */
+struct processors {
+    uint32_t count;
+    enum cpu of[CPU_COUNT]; /* CPU_UNKNOWN where there is none */
+    int levels[CPU_COUNT];  /* while cases are added */
+};
+
 struct store;
 struct accuracy;    /* study/accuracy.h */
 struct costs;       /* study/cost.h */
@@ -60,6 +69,7 @@ struct run_figures {
     uint32_t verdicts[VERDICT_COUNT];
     struct lane_total *lanes; /* by name; the first LANES_MAX builds */
     uint32_t lane_count;
+    struct processors processors;
     struct store *store; /* where the run stays; NULL: `cases` has every case */
     const struct accuracy *accuracy;
     const struct case_sums *sums;
@@ -147,6 +157,11 @@ bool case_is_timed(const struct run_case *c, const char *engine);
  * crowded or has not both a record and a dump; those of the back end only where both engines under
  * test gave the same stack, and each way's where its stack is that one. */
 void figure_sample_take(const struct run_case *c, const char *foreign, struct figure_sample *out);
+
+/* SAMPLE is what C adds. After the last case, processors_end() fills the list. */
+void processors_add(struct processors *p, const struct run_case *c,
+                    const struct figure_sample *sample);
+void processors_end(struct processors *p);
 
 /* Cases whose verdict fails the run. */
 uint32_t figures_failing(const struct run_figures *figures);

@@ -255,6 +255,7 @@ static enum status read_one(struct reading *r, const struct run_case *c)
     count_case(&r->count, c);
     r->out->left_out += is_left_out(c);
     figure_sample_take(c, r->foreign, &sample);
+    processors_add(&r->out->processors, c, &sample);
     if (sample_set_add(&r->samples, &sample, r->fault) != ERR_NONE ||
         timings_add(&r->times, c, r->fault) != ERR_NONE ||
         accuracy_add(&r->right, c, r->fault) != ERR_NONE ||
@@ -312,10 +313,9 @@ static struct counted *begin_counts(struct reading *r)
     text_pool_init(&r->texts, r->keep);
     text_pool_init(&counted->sums.texts, r->keep);
     hook_count_begin(&r->hooks, false, r->keep, &counted->hooks);
-    if (run_totals_begin(&r->totals, r->keep, r->fault) != ERR_NONE ||
-        timings_begin(&r->times, out->engines, out->engine_count, r->keep, &counted->timings,
-                      r->fault) != ERR_NONE)
+    if (run_totals_begin(&r->totals, r->keep, r->fault) != ERR_NONE)
         return NULL;
+    timings_begin(&r->times, out->engines, out->engine_count, r->keep, &counted->timings);
     sample_set_init(&r->samples, SAMPLE_WORDS);
     accuracy_begin(&r->right, r->keep, &counted->accuracy);
     return counted;
@@ -333,8 +333,8 @@ static void end_counts(struct reading *r, struct counted *counted)
     out->engine_count = r->totals.count;
     accuracy_end(&r->right);
     out->accuracy = &counted->accuracy;
-    if (timings_end(&r->times, r->fault) == ERR_NONE) {
-        timings_arrange(&counted->timings, out->engines, out->engine_count);
+    processors_end(&out->processors);
+    if (timings_end(&r->times, out, r->fault) == ERR_NONE) {
         headline_of_samples(out, &r->samples, r->keep, &counted->headline);
         speed_of_samples(out, &r->samples, r->keep, &counted->speed);
         cost_of_samples(out, &r->samples, r->keep, &counted->costs);

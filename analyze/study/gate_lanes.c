@@ -222,7 +222,7 @@ static void check_asked(struct lanes *l, const struct lane *asked)
             sample_set_column(&l->now.samples, at, l->now.times, l->fault) != ERR_NONE)
             continue;
         for (int i = 0; i < CPU_COUNT; i++) {
-            lane.arch = speed_order[i];
+            lane.arch = cpu_order[i];
             if (lane_is(asked, &lane) && check_lane(l, &lane))
                 found = true;
         }

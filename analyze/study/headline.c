@@ -367,17 +367,6 @@ static uint64_t count_cases(struct columns *c)
     return count;
 }
 
-/* The first processor of which there are stacks of both ways, else that of the first case. */
-static void choose_arch(struct columns *c)
-{
-    enum cpu best = c->set->count > 0 ? sample_arch(c->strata[0]) : CPU_UNKNOWN;
-    for (int i = CPU_COUNT; i-- > 0;) {
-        c->arch = speed_order[i];
-        best = count_cases(c) > 0 ? c->arch : best;
-    }
-    c->arch = best;
-}
-
 void headline_of_samples(const struct run_figures *figures, struct sample_set *samples,
                          struct arena *keep, struct headline *out)
 {
@@ -385,6 +374,7 @@ void headline_of_samples(const struct run_figures *figures, struct sample_set *s
     struct arena work;
     arena_init(&work, 0);
     struct columns c = {.set = samples,
+                        .arch = figures->processors.of[0],
                         .strata = arena_array(&work, room, sizeof *c.strata),
                         .raw = arena_array(&work, room, sizeof *c.raw),
                         .numbers = arena_array(&work, room, sizeof *c.numbers),
@@ -393,7 +383,6 @@ void headline_of_samples(const struct run_figures *figures, struct sample_set *s
     begin(figures, keep, out);
     if (c.strata != NULL && c.raw != NULL && c.numbers != NULL && c.places != NULL &&
         sample_set_column(samples, SAMPLE_STRATUM, c.strata, &c.fault) == ERR_NONE) {
-        choose_arch(&c);
         state_scope(c.arch, keep, out);
         out->cases = count_cases(&c);
         for (int r = 0; r < HEADLINE_ROWS; r++)

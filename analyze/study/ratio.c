@@ -226,14 +226,15 @@ const struct dump_ratio *ratio_read(struct store *store, const struct run_info *
     return fault->code == ERR_NONE ? out : NULL;
 }
 
-double ratio_value_of_bench(struct store *store, uint64_t run_id, struct arena *keep)
+double ratio_value_of_bench(struct store *store, uint64_t run_id, struct arena *keep,
+                            enum cpu *arch)
 {
     struct bench bench;
     struct fault fault = FAULT_INIT;
     if (bench_read_stored(store, run_id, false, keep, &bench, &fault) != ERR_NONE)
         return UNKNOWN;
     for (int cold = 1; cold >= 0; cold--) {
-        const double value = bench_ratio_value(&bench, cold != 0, keep);
+        const double value = bench_ratio_value(&bench, cold != 0, keep, arch);
         if (!isnan(value))
             return value;
     }

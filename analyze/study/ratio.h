@@ -48,9 +48,10 @@ const char *ratio_address(uint64_t run_id, struct arena *keep);
 /* RATIO as it is stored: the object of ratio_write_json(), in KEEP. NULL: no memory. */
 const char *ratio_stored_text(const struct dump_ratio *ratio, struct arena *keep, size_t *bytes);
 
-/* The value alone that ratio_make() has of bench RUN_ID, without the work for its interval; NaN:
- * none. */
-double ratio_value_of_bench(struct store *store, uint64_t run_id, struct arena *keep);
+/* The value alone that ratio_make() has of bench RUN_ID, without the work for its interval, and its
+ * processor; NaN: none. */
+double ratio_value_of_bench(struct store *store, uint64_t run_id, struct arena *keep,
+                            enum cpu *arch);
 
 /* "8.7× [7.0, 9.4], noise 14 %, 13 cases", "9.4× [8.8, 10.1], 506 cases, no control", "not
  * measured". Returns OUT. */

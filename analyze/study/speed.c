@@ -27,8 +27,6 @@ static const int sources[SPEED_LANES][SPEED_STATES][SOURCES] = {
     [SPEED_FOREIGN] = LANE(WAY_FOREIGN),
 };
 
-const enum cpu speed_order[CPU_COUNT] = {CPU_X64, CPU_X86, CPU_ARM64, CPU_ARM, CPU_UNKNOWN};
-
 /* The samples of a run, and room for the pairs of a cell. */
 struct columns {
     struct sample_columns all;
@@ -159,7 +157,7 @@ void speed_of_samples(const struct run_figures *figures, struct sample_set *samp
     *out = (struct speed){.where = speed_where(figures, keep)};
     if (sample_columns_open(samples, &work, &c.all) && c.pairs != NULL)
         for (int i = 0; i < CPU_COUNT; i++)
-            fill_arch(&c, speed_order[i], names, out);
+            fill_arch(&c, cpu_order[i], names, out);
     if (c.all.fault.code != ERR_NONE)
         out->row_count = 0;
     arena_free(&work);

@@ -54,9 +54,6 @@ int speed_place(enum speed_lane lane, enum speed_state state);
 /* The lane of WAY. */
 enum speed_lane speed_lane_of(enum case_way way);
 
-/* The order of processors in all figures of time, which are never mixed. */
-extern const enum cpu speed_order[CPU_COUNT];
-
 /* Wine wrote the dumps, which is not what a Windows user has: its writer names nothing. */
 bool speed_is_by_wine(const struct run_figures *figures);
 

@@ -52,29 +52,22 @@ static struct timings_row row_of(const struct source *row)
 
 /* ---- case by case --------------------------------------------------------------------- */
 
-/* A row of numbers: those of the capture, then the total and the parts of each engine. */
-enum { ENGINE_WORDS = 1 + TIMINGS_PARTS, ROW_WORDS = TIMINGS_CAPTURE + CLAIMS_MAX * ENGINE_WORDS };
+/* A row of numbers: the processor, those of the capture, the total and the parts of each engine. */
+enum { CAPTURE_WORD = 1, ENGINES_WORD = CAPTURE_WORD + TIMINGS_CAPTURE };
+enum { ENGINE_WORDS = 1 + TIMINGS_PARTS, ROW_WORDS = ENGINES_WORD + CLAIMS_MAX * ENGINE_WORDS };
 
 static size_t engine_word(uint32_t engine)
 {
-    return TIMINGS_CAPTURE + (size_t)engine * ENGINE_WORDS;
+    return ENGINES_WORD + (size_t)engine * ENGINE_WORDS;
 }
 
-enum status timings_begin(struct timings_count *count, const struct engine_total *engines,
-                          uint32_t engine_count, struct arena *keep, struct timings *out,
-                          struct fault *fault)
+void timings_begin(struct timings_count *count, const struct engine_total *engines,
+                   uint32_t engine_count, struct arena *keep, struct timings *out)
 {
     memset(out, 0, sizeof *out);
     out->engine_count = engine_count < CLAIMS_MAX ? engine_count : CLAIMS_MAX;
-    *count = (struct timings_count){.out = out, .keep = keep};
+    *count = (struct timings_count){.out = out, .engines = engines, .keep = keep};
     sample_set_init(&count->rows, engine_word(out->engine_count));
-    out->engines = ARENA_ARRAY(keep, (size_t)out->engine_count + 1, struct timings_engine);
-    if (out->engines == NULL)
-        return fault_no_memory(fault, "times of a run");
-    for (uint32_t i = 0; i < out->engine_count; i++)
-        out->engines[i] = (struct timings_engine){
-            .engine = engines[i].engine, .kind = engines[i].kind, .subject = engines[i].subject};
-    return ERR_NONE;
 }
 
 /* The name of the case stays, whatever becomes of the case. */
@@ -138,11 +131,12 @@ enum status timings_add(struct timings_count *count, const struct run_case *c, s
 {
     uint64_t row[ROW_WORDS];
     memset(row, 0, count->rows.words * sizeof *row);
+    row[0] = c->arch;
     for (size_t i = 0; i < TIMINGS_CAPTURE; i++)
         if (capture_rows[i].bytes || !c->timing.crowded)
-            row[i] = number_at(&c->timing, capture_rows[i].offset);
+            row[CAPTURE_WORD + i] = number_at(&c->timing, capture_rows[i].offset);
     for (uint32_t e = 0; e < count->out->engine_count; e++) {
-        const struct timings_engine *engine = &count->out->engines[e];
+        const struct engine_total *engine = &count->engines[e];
         uint64_t *words = &row[engine_word(e)];
         if (!case_is_timed(c, engine->engine))
             continue;
@@ -160,64 +154,82 @@ enum status timings_add(struct timings_count *count, const struct run_case *c, s
     return sample_set_add(&count->rows, row, fault);
 }
 
-/* The numbers of a column that are not 0. */
-static struct measurement spread_at(struct timings_count *count, size_t word, uint64_t *raw,
-                                    double *numbers, struct fault *fault)
+struct columns {
+    uint64_t *archs, *raw;
+    double *numbers;
+    struct fault *fault;
+};
+
+/* The numbers of a column that are not 0, of the cases of ARCH. */
+static struct measurement spread_at(struct timings_count *count, enum cpu arch, size_t word,
+                                    struct columns *c)
 {
     size_t used = 0;
-    if (fault->code != ERR_NONE ||
-        sample_set_column(&count->rows, (int)(word * sizeof *raw), raw, fault) != ERR_NONE)
-        return measurement_of_cases(numbers, 0);
-    for (uint32_t i = 0; i < count->rows.count; i++)
-        if (raw[i] != 0)
-            numbers[used++] = (double)raw[i];
-    return measurement_of_cases(numbers, used);
+    if (sample_set_column(&count->rows, (int)(word * sizeof *c->raw), c->raw, c->fault) == ERR_NONE)
+        for (uint32_t i = 0; i < count->rows.count; i++)
+            if (c->raw[i] != 0 && c->archs[i] == arch)
+                c->numbers[used++] = (double)c->raw[i];
+    return measurement_of_cases(c->numbers, used);
 }
 
-static void fill_engine(struct timings_count *count, uint32_t at, uint64_t *raw, double *numbers,
-                        struct fault *fault)
+static void fill_rows(struct timings_count *count, enum cpu arch, size_t word,
+                      const struct source *sources, size_t rows, struct columns *c,
+                      struct timings_row *out)
 {
-    struct timings_engine *out = &count->out->engines[at];
-    const size_t word = engine_word(at);
-    out->total = spread_at(count, word, raw, numbers, fault);
-    for (size_t i = 0; i < TIMINGS_PARTS; i++) {
-        out->parts[i] = row_of(&part_rows[i]);
-        out->parts[i].measured = spread_at(count, word + 1 + i, raw, numbers, fault);
+    for (size_t i = 0; i < rows; i++) {
+        out[i] = row_of(&sources[i]);
+        out[i].measured = spread_at(count, arch, word + i, c);
     }
 }
 
-enum status timings_end(struct timings_count *count, struct fault *fault)
+static void fill_engine(struct timings_count *count, enum cpu arch, uint32_t at, struct columns *c,
+                        struct timings_engine *out)
 {
-    struct timings *out = count->out;
-    const size_t room = (size_t)count->rows.count + 1;
-    uint64_t *raw = malloc(room * sizeof *raw);
-    double *numbers = malloc(room * sizeof *numbers);
-    const bool whole = raw != NULL && numbers != NULL;
-    if (!whole)
-        (void)fault_no_memory(fault, "times of a run");
-    for (size_t i = 0; whole && i < TIMINGS_CAPTURE && fault->code == ERR_NONE; i++) {
-        out->capture[i] = row_of(&capture_rows[i]);
-        out->capture[i].measured = spread_at(count, i, raw, numbers, fault);
-    }
-    for (uint32_t e = 0; whole && e < out->engine_count && fault->code == ERR_NONE; e++)
-        fill_engine(count, e, raw, numbers, fault);
-    free(raw);
-    free(numbers);
-    sample_set_free(&count->rows);
-    return fault->code;
+    const struct engine_total *of = &count->engines[at];
+    *out = (struct timings_engine){.engine = of->engine, .kind = of->kind, .subject = of->subject};
+    out->total = spread_at(count, arch, engine_word(at), c);
+    fill_rows(count, arch, engine_word(at) + 1, part_rows, TIMINGS_PARTS, c, out->parts);
 }
 
-void timings_arrange(struct timings *out, const struct engine_total *engines, uint32_t engine_count)
+static void fill_set(struct timings_count *count, const struct run_figures *figures,
+                     struct columns *c, struct timings_set *out)
 {
     uint32_t placed = 0;
-    for (uint32_t i = 0; i < engine_count; i++)
-        for (uint32_t k = placed; k < out->engine_count; k++)
-            if (strcmp(out->engines[k].engine, engines[i].engine) == 0) {
-                const struct timings_engine moved = out->engines[k];
-                memmove(&out->engines[placed + 1], &out->engines[placed],
-                        (k - placed) * sizeof moved);
-                out->engines[placed++] = moved;
-            }
+    const uint32_t engines = count->out->engine_count;
+    out->engines = ARENA_ARRAY(count->keep, (size_t)engines + 1, struct timings_engine);
+    if (out->engines == NULL)
+        (void)fault_no_memory(c->fault, "times of a run");
+    fill_rows(count, out->arch, CAPTURE_WORD, capture_rows, TIMINGS_CAPTURE, c, out->capture);
+    for (uint32_t i = 0; out->engines != NULL && i < figures->engine_count; i++)
+        for (uint32_t k = 0; k < engines; k++)
+            if (strcmp(count->engines[k].engine, figures->engines[i].engine) == 0)
+                fill_engine(count, out->arch, k, c, &out->engines[placed++]);
+}
+
+enum status timings_end(struct timings_count *count, const struct run_figures *figures,
+                        struct fault *fault)
+{
+    struct timings *out = count->out;
+    const struct processors *processors = &figures->processors;
+    const size_t room = (size_t)count->rows.count + 1;
+    struct columns c = {.archs = malloc(room * sizeof *c.archs),
+                        .raw = malloc(room * sizeof *c.raw),
+                        .numbers = malloc(room * sizeof *c.numbers),
+                        .fault = fault};
+    if (c.archs == NULL || c.raw == NULL || c.numbers == NULL)
+        (void)fault_no_memory(fault, "times of a run");
+    else
+        (void)sample_set_column(&count->rows, 0, c.archs, fault);
+    while (fault->code == ERR_NONE && (out->set_count == 0 || out->set_count < processors->count)) {
+        struct timings_set *set = &out->sets[out->set_count];
+        set->arch = processors->of[out->set_count++];
+        fill_set(count, figures, &c, set);
+    }
+    free(c.archs);
+    free(c.raw);
+    free(c.numbers);
+    sample_set_free(&count->rows);
+    return fault->code;
 }
 
 enum status timings_read_case(const struct run_figures *figures, uint64_t case_id,
@@ -278,43 +290,62 @@ static enum status make_groups(const struct bench_sample *samples, uint32_t coun
 
 /* ---- JSON ----------------------------------------------------------------------------- */
 
-static void write_row(struct json *j, const struct timings_row *row)
+/* Trends are of the first processor: IN_TREND. */
+static void write_row(struct json *j, const struct timings_row *row, bool in_trend)
 {
     enum metric metric;
     json_object(j);
     json_key_string(j, "key", row->key);
     json_key_string(j, "name", row->name);
     json_key_string(j, "unit", row->bytes ? "bytes" : "ns");
-    json_key_string(j, "metric", metric_parse(row->key, &metric) ? row->key : NULL);
+    json_key_string(j, "metric", in_trend && metric_parse(row->key, &metric) ? row->key : NULL);
     measurement_write_json(j, &row->measured);
     json_object_end(j);
 }
 
-static void write_engine(struct json *j, const struct timings_engine *engine)
+static void write_engine(struct json *j, const struct timings_engine *engine, bool in_trend)
 {
+    const bool is_offset = strcmp(engine->engine, ENGINE_NAME_OFFSET) == 0;
+    const bool is_way = is_offset || strcmp(engine->engine, ENGINE_NAME_DUMP) == 0;
     json_object(j);
     json_key_string(j, "engine", engine->engine);
     json_key_string(j, "kind", engine_kind_name(engine->kind));
     json_key_bool(j, "subject", engine->subject);
+    json_key_string(j, "metric",
+                    in_trend && is_way ? metric_name(is_offset ? METRIC_OFFSET : METRIC_DUMP)
+                                       : NULL);
     measurement_write_json(j, &engine->total);
     json_key_array(j, "parts");
     for (size_t i = 0; i < TIMINGS_PARTS; i++)
-        write_row(j, &engine->parts[i]);
+        write_row(j, &engine->parts[i], in_trend);
     json_array_end(j);
     json_object_end(j);
 }
 
-void timings_write_json(struct json *j, const struct run_figures *figures)
+static void write_set(struct json *j, const struct timings *timings, uint32_t at)
 {
-    const struct timings *timings = figures->timings;
-    headline_write_members(j, figures);
+    const struct timings_set *set = &timings->sets[at];
+    json_key_string(j, "arch", cpu_name(set->arch));
     json_key_array(j, "capture");
     for (size_t i = 0; i < TIMINGS_CAPTURE; i++)
-        write_row(j, &timings->capture[i]);
+        write_row(j, &set->capture[i], at == 0);
     json_array_end(j);
     json_key_array(j, "engines");
     for (uint32_t i = 0; i < timings->engine_count; i++)
-        write_engine(j, &timings->engines[i]);
+        write_engine(j, &set->engines[i], at == 0);
+    json_array_end(j);
+}
+
+void timings_write_json(struct json *j, const struct run_figures *figures)
+{
+    headline_write_members(j, figures);
+    write_set(j, figures->timings, 0);
+    json_key_array(j, "others");
+    for (uint32_t i = 1; i < figures->timings->set_count; i++) {
+        json_object(j);
+        write_set(j, figures->timings, i);
+        json_object_end(j);
+    }
     json_array_end(j);
 }
 

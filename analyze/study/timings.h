@@ -1,5 +1,6 @@
-/* What each way costs in a run, as spreads over its cases. Computed here, once; the terminal report
- * and the timing page only show it. Times of crowded cases count nowhere; sizes always do. */
+/* What each way costs in a run, as spreads over its cases of each processor. Computed here, once;
+ * the terminal report and the timing page only show it. Times of crowded cases count nowhere; sizes
+ * always do. */
 #ifndef STUDY_TIMINGS_H
 #define STUDY_TIMINGS_H
 
@@ -31,9 +32,17 @@ struct timings_slow {
     uint32_t frames;
 };
 
-struct timings {
+/* The cases of one processor. */
+struct timings_set {
+    enum cpu arch;
     struct timings_row capture[TIMINGS_CAPTURE]; /* in the dying process */
     struct timings_engine *engines;              /* in the order of the figures */
+};
+
+struct timings {
+    struct timings_set
+        sets[CPU_COUNT]; /* the first is that of the other figures: struct processors */
+    uint32_t set_count;  /* at least 1, also of a run without cases */
     uint32_t engine_count;
     struct timings_slow slowest[TIMINGS_SLOWEST]; /* stacks of the engines under test */
     uint32_t slow_count;
@@ -46,19 +55,17 @@ struct timings {
  * those of the run: times of others do not count. */
 struct timings_count {
     struct timings *out;
+    const struct engine_total *engines; /* borrowed until timings_end() */
     struct arena *keep;
     struct sample_set rows;
 };
-enum status timings_begin(struct timings_count *count, const struct engine_total *engines,
-                          uint32_t engine_count, struct arena *keep, struct timings *out,
-                          struct fault *fault);
+void timings_begin(struct timings_count *count, const struct engine_total *engines,
+                   uint32_t engine_count, struct arena *keep, struct timings *out);
 enum status timings_add(struct timings_count *count, const struct run_case *c, struct fault *fault);
-/* Frees what COUNT holds, also after a fault. */
-enum status timings_end(struct timings_count *count, struct fault *fault);
-
-/* Puts the engines of OUT into the order of ENGINES, which has them all. */
-void timings_arrange(struct timings *out, const struct engine_total *engines,
-                     uint32_t engine_count);
+/* In the order of the engines of FIGURES, which have them all, and of their processors. Frees what
+ * COUNT holds, also after a fault. */
+enum status timings_end(struct timings_count *count, const struct run_figures *figures,
+                        struct fault *fault);
 
 /* One of OUT's case_ids, with its claims and scores; FIGURES stay in the database. Fails: as the
  * database. */
@@ -68,7 +75,8 @@ enum status timings_read_case(const struct run_figures *figures, uint64_t case_i
 /* True where the engine gave a stack, which a page of times shows. */
 bool timings_has_stack(const struct engine_score *score);
 
-/* Writes the members of headline_write_members(), "capture" and "engines" of an object. */
+/* Writes the members of headline_write_members(), and of each processor "arch", "capture" and
+ * "engines": the first one's as members of the object, then an array "others" of objects. */
 void timings_write_json(struct json *j, const struct run_figures *figures);
 
 /* An array: the value of "groups". */

@@ -66,10 +66,12 @@ static enum status take_benches(struct store *store, struct trend *t, struct are
             return fault->code;
         const struct run_info *bench = ratio_bench_of(&run, page.runs, page.count);
         const uint64_t id = bench != NULL ? bench->id : 0;
-        const double value = id != 0 ? ratio_value_of_bench(store, id, keep) : unknown;
+        enum cpu arch = CPU_UNKNOWN;
+        const double value = id != 0 ? ratio_value_of_bench(store, id, keep, &arch) : unknown;
         if (isnan(value))
             continue;
         point->value = value;
+        point->arch = arch;
         point->bench = id;
     }
     return ERR_NONE;
@@ -84,9 +86,9 @@ static const struct trend_point *newest_of(const struct trend *t)
     return NULL;
 }
 
-/* A run of a few cases (`run -k`) has other medians than the whole suite, and a bench another
- * ratio than a run: Trend shows them, but they do not count for a level, and no sparkline has
- * them. */
+/* A run of a few cases (`run -k`) has other medians than the whole suite, a bench another ratio
+ * than a run, and each processor its own: Trend shows them, but they do not count for a level, and
+ * no sparkline has them. */
 static enum status choose_points(struct trend *t, const struct trend_query *query,
                                  struct arena *keep, struct fault *fault)
 {
@@ -104,6 +106,7 @@ static enum status choose_points(struct trend *t, const struct trend_query *quer
     for (uint32_t i = 0; i < t->count; i++) {
         const struct trend_point *point = &t->points[i];
         t->counts[i] = !isnan(point->value) && (point->bench != 0) == (newest->bench != 0) &&
+                       point->arch == newest->arch &&
                        (!whole || point->bench != 0 || point->cases >= most - most / 2);
     }
     return ERR_NONE;
@@ -337,6 +340,12 @@ enum status trend_make(struct store *store, const struct trend_query *query, str
 
 /* ---- JSON ----------------------------------------------------------------------------- */
 
+/* NULL: it is of all. */
+static const char *arch_of(const struct trend_point *point)
+{
+    return point != NULL && point->arch != CPU_UNKNOWN ? cpu_name(point->arch) : NULL;
+}
+
 static void write_trend(struct json *j, const struct trend *trend, bool facts)
 {
     json_object(j);
@@ -355,6 +364,7 @@ static void write_trend(struct json *j, const struct trend *trend, bool facts)
             json_key_string(j, "branch", point->branch);
             json_key_string(j, "platform", point->platform);
             json_key_uint(j, "cases", point->cases);
+            json_key_string(j, "arch", arch_of(point));
         }
         json_object_end(j);
     }
@@ -424,6 +434,7 @@ void trend_write_json(struct json *j, const struct trend_study *s)
     json_key_string(j, "branch", s->query.branch);
     json_key_string(j, "platform", s->query.platform);
     json_key_string(j, "sentence", s->sentence);
+    json_key_string(j, "arch", arch_of(newest_of(&s->trend)));
     json_key_object(j, "noise");
     json_key_number(j, "share", s->noise);
     json_key_uint_known(j, "bench", s->noise_run);

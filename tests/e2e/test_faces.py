@@ -13,16 +13,14 @@ import re
 import shutil
 import sqlite3
 import statistics
-import subprocess
 import sys
 import urllib.parse
-import urllib.request
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import e2e  # noqa: E402
+import faces  # noqa: E402
 
-SEED = e2e.BUILD / "tests" / "seed_store"
 CASES = e2e.ROOT / "corpus/cases"
 # The name that the report and the dashboard use for each of an engine's shares: [right, total].
 SHARES = {"exact": ("exact", "judged"), "top1": ("top1", "judged"), "top3": ("top3", "judged"), "top5": ("top5", "judged"),
@@ -33,38 +31,7 @@ SHARES = {"exact": ("exact", "judged"), "top1": ("top1", "judged"), "top3": ("to
 NO_TREND = {"stop_copy_ns", "dump_tuned_bytes"}
 
 
-class Faces(e2e.Case):
-    def seed(self, runs, cases, big, *more):
-        self.db = self.folder / "runs.db"
-        if not SEED.exists():
-            self.skipTest("seed_store is not built")
-        subprocess.run([SEED, self.db, str(runs), str(cases), str(big), *more], check=True, capture_output=True)
-
-    def sql(self, statement, *values):
-        with contextlib.closing(sqlite3.connect(self.db)) as db, db:
-            return db.execute(statement, values).fetchall()
-
-    def run_db(self, *argv, exit_code=0):
-        return self.run_twinstack(*argv, "--db", self.db, exit_code=exit_code, limit_s=120)
-
-    @contextlib.contextmanager
-    def dashboard(self):
-        """Serves this database; yields a function that fetches the document at a path."""
-        server = subprocess.Popen([e2e.PROGRAM, "serve", "--db", self.db, "--listen", "127.0.0.1:0"],
-                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        try:
-            url = server.stdout.readline().strip()
-
-            def get(path):
-                with urllib.request.urlopen(url.rstrip("/") + path, timeout=60 * e2e.PATIENCE) as answer:
-                    text = answer.read().decode()
-                return json.loads(text)["data"] if path.startswith("/api/") else text
-            yield get
-        finally:
-            server.terminate()
-            server.wait(timeout=20 * e2e.PATIENCE)
-            server.stdout.close()
-
+class Faces(faces.Case):
     def assert_same_figures(self, get):
         """Checks that the newest run has the same figures everywhere; returns its document."""
         run = json.loads(self.run_db("report", "latest", "--json", "--exit-zero").stdout)
@@ -157,32 +124,93 @@ class Faces(e2e.Case):
                              [[w["exact"]["right"], w["exact"]["total"]] for w in shown["ways"]])
 
     def assert_same_times(self, shown, run, get):
-        """Checks that the timing page and the terminal report show the same times: those of all cases, none crowded."""
+        """Checks that the timing page, the terminal report and trends show the same times: those of all cases of a processor, none crowded."""
         self.assertEqual(shown["headline"], run["headline"])
-        self.assertEqual([e["engine"] for e in shown["engines"]], [e["engine"] for e in run["engines"]])
-        rows = {e["engine"]: e for e in shown["engines"]}
-        for engine, row in rows.items():
-            timed = sorted(e["cost"]["total_ns"] for c in run["cases"] if not c["timing"]["crowded"]
-                           for e, s in zip(c["engines"], c["scores"])
-                           if e["engine"] == engine and s["state"] == "ok" and s["frames"] and e["cost"]["total_ns"])
-            self.assertEqual(row["count"], len(timed), engine)
-            if timed:
-                self.assertEqual([row["least"], row["median"], row["most"]],
-                                 [timed[0], statistics.median(timed), timed[-1]], engine)
         report = self.run_db("report", "latest", "--details", "--columns", "120", "--exit-zero").stdout
-        for row in shown["capture"] + shown["engines"]:
-            name = row.get("name", row.get("engine"))
-            if row["count"]:
-                self.assertRegex(report, rf"(?m)^{re.escape(name)} +{row['count']} ")
-            sized = row.get("unit") == "bytes"
-            numbers = sorted(c["timing"][row["key"]] for c in run["cases"] if sized or not c["timing"]["crowded"]
-                             if c["timing"].get(row["key"])) if "key" in row else None
-            if numbers:
-                self.assertEqual([row["count"], row["median"]], [len(numbers), statistics.median(numbers)], name)
-                self.assertEqual(row["metric"], None if row["key"] in NO_TREND else row["key"])
-            if numbers and row["metric"]:
-                last = get(f"/api/v1/trend?metric={row['metric']}&limit=1")["trend"]["points"][-1]
-                self.assertEqual([last["run"], last["count"], last["value"]], [run["run"]["id"], row["count"], row["median"]], name)
+        metrics = self.run_db("report", "latest", "--openmetrics", "-", "--exit-zero").stdout
+        for of in (shown, *shown["others"]):
+            arch, is_first = of["arch"], of is shown
+            cases = [c for c in run["cases"] if c["arch"] == arch]
+            printed = report.split(f"\nTIMING, {arch}")[1].split("\nTIMING, ")[0]
+            self.assertEqual([e["engine"] for e in of["engines"]], [e["engine"] for e in run["engines"]])
+            for row in of["engines"]:
+                engine = row["engine"]
+                timed = sorted(e["cost"]["total_ns"] for c in cases if not c["timing"]["crowded"]
+                               for e, s in zip(c["engines"], c["scores"])
+                               if e["engine"] == engine and s["state"] == "ok" and s["frames"] and e["cost"]["total_ns"])
+                self.assertEqual(row["count"], len(timed), engine)
+                line = f'twinstack_stack_seconds{{engine="{engine}",arch="{arch}"}} '
+                self.assertEqual(line in metrics, bool(timed))
+                if timed:
+                    median = statistics.median(timed)
+                    self.assertEqual([row["least"], row["median"], row["most"]], [timed[0], median, timed[-1]], engine)
+                    self.assertIn(f"{line}{median / 1e9:.9f}\n", metrics)
+                    self.assertEqual(row["metric"], {"offset:rtl": "offset_ns", "dump": "dump_ns"}.get(engine) if is_first else None)
+                    self.assert_same_trend(get, run, arch, row)
+            for row in of["capture"] + of["engines"]:
+                name = row.get("name", row.get("engine"))
+                if row["count"]:
+                    self.assertRegex(printed, rf"(?m)^{re.escape(name)} +{row['count']} ")
+                sized = row.get("unit") == "bytes"
+                numbers = sorted(c["timing"][row["key"]] for c in cases if sized or not c["timing"]["crowded"]
+                                 if c["timing"].get(row["key"])) if "key" in row else None
+                if numbers:
+                    self.assertEqual([row["count"], row["median"]], [len(numbers), statistics.median(numbers)], name)
+                    self.assertEqual(row["metric"], None if row["key"] in NO_TREND or not is_first else row["key"])
+                    self.assert_same_trend(get, run, arch, row)
+
+    def assert_same_trend(self, get, run, arch, row):
+        """Checks that the newest point of the row's metric, if it has one, is the row."""
+        if row["metric"]:
+            last = get(f"/api/v1/trend?metric={row['metric']}&limit=1")["trend"]["points"][-1]
+            self.assertEqual([last[key] for key in ("run", "arch", "count", "value")], [run["run"]["id"], arch, row["count"], row["median"]], row["metric"])
+
+    def mix(self, archs, without):
+        """Makes each build one of another processor, whose numbers are others; those of WITHOUT have no stack, and x86 none by offsets."""
+        self.seed(0, 0, 96, "wide")
+        claims = "case_id IN (SELECT id FROM crash_case WHERE arch = ?)"
+        for build, arch in archs.items():
+            self.sql("UPDATE crash_case SET arch = ? WHERE variant GLOB ?", arch, build)
+        self.sql("UPDATE claim SET cold_ns = 9 * total_ns")
+        self.sql("UPDATE crash_case SET crowded = 1 WHERE id % 4 = 0")  # their times count nowhere
+        self.sql("UPDATE claim SET total_ns = 99 * total_ns WHERE case_id % 4 = 0")
+        for arch, factor in (("x86", 3), ("arm64", 20)):
+            for table, where, keys in (("crash_case", "arch = ?", "walk_ns stop_walk_ns stop_dump_ns record_write_ns dump_write_ns record_bytes dump_bytes"),
+                                       ("claim", claims, "open_ns unwind_ns load_ns resolve_ns total_ns cold_ns")):
+                changes = ", ".join(f"{key} = {key} * {factor}" for key in keys.split())
+                self.sql(f"UPDATE {table} SET {changes} WHERE {where}", arch)
+        self.sql(f"UPDATE claim SET state = 1, frames = 0 WHERE engine = 'offset:rtl' AND {claims}", "x86")
+        self.sql(f"UPDATE claim SET state = 3, frames = 0 WHERE {claims}", without)
+        self.make_sums()
+
+    def test_figures_of_a_run_of_several_processors_are_of_one_on_every_face(self):
+        """The first of x64, x86, arm64 that both ways can be compared on, else the first that there are stacks of; each face names it."""
+        three = {"*": "x64", "x86-*": "x86", "o0": "arm64"}
+        for archs, without, order in ((three, "", ["x64", "arm64", "x86"]), ({**three, "*": "arm64"}, "", ["arm64", "x86"]),
+                                      ({**three, "o0": "x64"}, "x64", ["x86", "x64"]), ({"*": "x64"}, "", ["x64"])):
+            with self.subTest(str(order)):
+                self.mix(archs, without)
+                with self.dashboard() as get:
+                    self.assert_one_processor(get, order, [arch for arch in order if arch not in ("x86", without)])
+
+    def assert_one_processor(self, get, order, pairs):
+        """Checks that what every face shows is of the first of ORDER; PAIRS are those of which there are stacks both ways."""
+        run, timing = self.assert_same_figures(get), get("/api/v1/timing")
+        first, cost = order[0], timing["cost_per_million"]
+        self.assertEqual([timing["arch"], *(of["arch"] for of in timing["others"])], order)
+        self.assertEqual([run["headline"]["scope"].split()[0], cost["arch"]], [first] * 2)
+        for face in ("--text", "--details") if pairs else ():
+            said = self.run_db("report", "latest", face, "--exit-zero").stdout
+            self.assertIn(f"\nSPEED{f', {first}' if len(order) > 1 else ''}: dumps by", said)
+        self.assertEqual(list(dict.fromkeys(row["arch"] for row in run["speed"]["rows"])), pairs)
+        self.assertEqual(run["speed_ratio"]["arch"], pairs[0] if pairs else None)
+        capture, rows = ({row["key"]: row for row in rows} for rows in (timing["capture"], run["headline"]["rows"]))
+        lanes = {lane["lane"]: lane for lane in cost["lanes"]}
+        for key, way, lane, step in (("walk_ns", "offset", "offsets", "walk"), ("record_write_ns", "offset", "offsets", "write"),
+                                     ("dump_write_ns", "dump", "plain dump", "write")):
+            cell = rows[step]["cells"][way]
+            self.assertEqual([cell["count"], cell["median"]], [capture[key]["count"], capture[key]["median"]], key)
+            self.assertEqual(lanes[lane]["steps"][f"{step}_ns"], cell["median"], key)
 
     def test_a_run_of_more_cases_than_a_page_has_all_of_them_on_every_face(self):
         self.seed(0, 0, 1500)
@@ -274,10 +302,7 @@ class Faces(e2e.Case):
         run = 1
         self.sql("UPDATE claim SET cold_ns = 9 * total_ns WHERE engine = 'dump'")
         self.sql("UPDATE claim SET cold_ns = 2 * total_ns WHERE engine = 'offset:rtl'")
-        undo = (e2e.ROOT / "tests/lib/old_store.h").read_text(encoding="utf-8").split("#define UNDO_VERSION_14")[0]
-        with contextlib.closing(sqlite3.connect(self.db)) as db, db:  # its sums were made before
-            db.executescript("".join(re.findall(r'"([^"]*)"', undo)))
-        self.run_db("db", "upgrade")  # also writes what pages show
+        self.make_sums()
         own = self.assert_one_ratio(run)
         self.assertEqual((own["origin"], own["run"], own["noise"]), ("run", run, None))
         commit = self.sql("SELECT commit_id FROM run WHERE id = ?", run)[0][0]

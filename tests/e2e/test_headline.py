@@ -164,7 +164,7 @@ class Headline(e2e.Case):
         where = document["speed"]["where"].split(" · ")
         for face in (text, markdown):
             self.assertIn(" · ".join(where[:1]), face)
-            self.assertRegex(face, "(SPEED|### Speed): " + where[-1])
+            self.assertRegex(face, "(SPEED|### Speed), x64: " + where[-1])
 
     def test_a_million_crashes_cost_the_same_on_every_face(self):
         terms, query = ["--term", "mbit_s=8", "--term", "gb_month=0.5", "--full-dumps", "latest"], "mbit_s=8&gb_month=0.5&full=latest"
@@ -217,7 +217,7 @@ class Headline(e2e.Case):
 
     def table_of_text(self, text):
         """The terminal's table: by row, one text per column. Columns end where their heads end."""
-        lines = re.split(r"\nSPEED: dumps by .*\n", text)[1].split("\n")
+        lines = re.split(r"\nSPEED, x64: dumps by .*\n", text)[1].split("\n")
         ends = [m.end() for m in re.finditer(r"dump, \w+|offsets", lines[0])]
         self.assertEqual(len(ends), 4)
         table = []

@@ -238,4 +238,52 @@ test('an_unknown_figure_is_said_and_another_one_can_be_chosen', async () => {
   await closePage(page);
 });
 
+test('figures_of_several_processors_are_apart_and_say_of_which_they_are', async () => {
+  const mixed = seed('mixed.db', 8, 24, 0);
+  alter(
+    mixed,
+    `
+db.execute("UPDATE run_median SET median = 2 WHERE figure = 'arch' AND run_id <= 2")
+db.execute("UPDATE crash_case SET arch = 'arm64' WHERE variant = 'ob0' AND run_id = 8")
+`,
+  );
+  const own = await serve('--db', mixed);
+  /** @type {Answers['/api/v1/trend']} */
+  const found = await fetchData(own.base, '/api/v1/trend', { metric: 'dump_write_ns' });
+  same(
+    [found.arch, ...found.trend.points.map(({ arch, counts }) => `${arch} ${counts}`)],
+    ['x64', 'arm64 false', 'arm64 false', ...Array(6).fill('x64 true')],
+    'a level is of one processor',
+  );
+  const page = await openPage(chromium, `${own.base}/trend?metric=dump_write_ns&run=2`);
+  check(
+    (await page.locator('.verdictline').innerText()).startsWith('Dump write, x64. '),
+    'the processor is beside the figure',
+  );
+  const chosen = await page.locator('.chosen').innerText();
+  check(/ of \d+ samples, arm64 \(not compared/.test(chosen), chosen);
+  await page.goto(`${own.base}/timing`);
+  await settled(page);
+  const shown = await page
+    .locator('h2')
+    .filter({ hasText: /Stages|capture/ })
+    .allInnerTexts();
+  same(
+    shown,
+    ['x64', 'arm64'].flatMap((arch) => [
+      `Stages on the back end, ${arch}`,
+      `What a capture costs the program, ${arch}`,
+    ]),
+    'each processor has its own',
+  );
+  const links = page.locator('section:has(.stagelist)');
+  same(
+    [(await links.nth(0).locator('a').count()) > 3, await links.nth(1).locator('a').count()],
+    [true, 0],
+    'only the figures that Trend has lead there',
+  );
+  same(page.complaints, [], 'complaints');
+  await closePage(page);
+});
+
 await runAll();

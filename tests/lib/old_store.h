@@ -3,6 +3,8 @@
 #ifndef TESTS_OLD_STORE_H
 #define TESTS_OLD_STORE_H
 
+#define UNDO_VERSION_20 "DELETE FROM run_median WHERE figure = 'arch'; PRAGMA user_version = 19;"
+
 #define UNDO_VERSION_19                                                                            \
     "DROP TRIGGER change_run_added; DROP TRIGGER change_run_ended; DROP TRIGGER"                   \
     " change_run_deleted; DROP TRIGGER change_baseline_added; DROP TRIGGER change_baseline_moved;" \

@@ -72,9 +72,9 @@ TEST(a_bench_has_a_ratio_for_each_processor)
             CHECK(fabs(got[0].ratio.value - rows[i].ratio) < 1e-9);
             CHECK_EQ(!isnan(got[0].ratio.low) && !isnan(got[0].ratio.high), rows[i].sure);
         }
-        const double value = bench_ratio_value(&bench, rows[i].cold, &keep);
-        CHECK_EQ(isnan(value) != 0, isnan(rows[i].ratio) != 0);
-        CHECK(isnan(value) || fabs(value - rows[i].ratio) < 1e-9);
+        const double value = bench_ratio_value(&bench, rows[i].cold, &keep, &got[4].arch);
+        CHECK(isnan(value) ? isnan(rows[i].ratio) : fabs(value - rows[i].ratio) < 1e-9);
+        CHECK_EQ(got[4].arch, rows[i].first);
         arena_free(&keep);
     }
 }

@@ -69,6 +69,7 @@ static struct figure_sample sample_of(uint32_t i)
                                     .dump_bytes = 300000 * n,
                                     .dump_gzip_bytes = 60000 * n,
                                     .dump_zstd_bytes = 50000 * n};
+    s.ways[WAY_OFFSET].frames = s.ways[WAY_DUMP].frames = 9;
     s.ways[WAY_OFFSET].warm.whole_ns = 1000 * n;
     s.ways[WAY_OFFSET].cold.whole_ns = 3000 * n;
     s.ways[WAY_DUMP].warm.whole_ns = 4000 * n;
@@ -105,11 +106,14 @@ static void set_up(struct world *w)
 static void add(struct world *w, const struct figure_sample *s)
 {
     struct fault fault = FAULT_INIT;
+    const struct run_case c = {.arch = sample_arch(s->stratum)};
+    processors_add(&w->figures.processors, &c, s);
     REQUIRE(sample_set_add(&w->samples, s, &fault) == ERR_NONE);
 }
 
 static void make(struct world *w)
 {
+    processors_end(&w->figures.processors);
     cost_of_samples(&w->figures, &w->samples, &w->keep, &w->costs);
 }
 

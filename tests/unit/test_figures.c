@@ -150,6 +150,55 @@ static enum status look(void *context, const struct run_case *c, struct fault *f
     return ERR_NONE;
 }
 
+/* In the order of cpu_order, but for what the cases have; a processor without anything is none. */
+TEST(the_first_processor_is_the_one_that_both_ways_can_be_compared_on)
+{
+    enum { PAIR = 1, DUMP = 2, OFFSETS = 3, FILES = 4, NOTHING = 5 };
+    static const struct {
+        const char *name;
+        int has[CPU_COUNT]; /* by enum cpu; 0: no case */
+        uint32_t count;
+        enum cpu of[CPU_COUNT];
+    } mixes[] = {
+        {"no case", {0}, 0, {CPU_UNKNOWN}},
+        {"all alike",
+         {[CPU_X86] = PAIR, [CPU_X64] = PAIR, [CPU_ARM64] = PAIR, [CPU_ARM] = PAIR},
+         4,
+         {CPU_X64, CPU_X86, CPU_ARM64, CPU_ARM}},
+        {"x86 has dumps alone",
+         {[CPU_X86] = DUMP, [CPU_X64] = PAIR, [CPU_ARM64] = PAIR},
+         3,
+         {CPU_X64, CPU_ARM64, CPU_X86}},
+        {"no x64", {[CPU_X86] = DUMP, [CPU_ARM64] = PAIR}, 2, {CPU_ARM64, CPU_X86}},
+        {"x64 without a stack that counts",
+         {[CPU_X86] = DUMP, [CPU_X64] = OFFSETS},
+         2,
+         {CPU_X86, CPU_X64}},
+        {"files alone", {[CPU_X64] = NOTHING, [CPU_ARM] = FILES}, 1, {CPU_ARM}},
+    };
+    for (size_t i = 0; i < COUNT_OF(mixes); i++) {
+        struct processors got = {0};
+        test_row(mixes[i].name);
+        for (int arch = 0; arch < CPU_COUNT; arch++) {
+            const int has = mixes[i].has[arch];
+            struct figure_sample sample = {.unit = 0};
+            struct run_case c = {.arch = (enum cpu)arch};
+            sample.ways[WAY_DUMP].frames = has == PAIR || has == DUMP;
+            sample.ways[WAY_OFFSET].frames = has == PAIR;
+            c.timing.record_bytes = has != 0 && has != NOTHING;
+            if (has == 0)
+                continue;
+            processors_add(&got, &c, &sample);
+            c.timing.record_bytes = 0; /* one that has less changes nothing */
+            processors_add(&got, &c, &(struct figure_sample){.unit = 0});
+        }
+        processors_end(&got);
+        CHECK_EQ(got.count, mixes[i].count);
+        for (int at = 0; at < CPU_COUNT; at++)
+            CHECK_EQ(got.of[at], mixes[i].of[at]);
+    }
+}
+
 TEST(who_watches_sees_each_case_in_the_order_of_the_run)
 {
     struct world w;

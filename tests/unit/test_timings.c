@@ -66,6 +66,7 @@ static struct run_case *make(struct made *m, uint64_t id, uint64_t n)
     m->c = (struct run_case){.id = id,
                              .scenario = m->name,
                              .variant = "ob2",
+                             .arch = CPU_X64,
                              .claims = m->claims,
                              .claim_count = COUNT_OF(engines),
                              .timing = timing_of(n)};
@@ -76,6 +77,11 @@ static struct run_case *make(struct made *m, uint64_t id, uint64_t n)
 
 static const struct engine_total engines[] = {{.engine = "dump", .subject = true},
                                               {.engine = "judge", .kind = ENGINE_KIND_JUDGE}};
+
+/* The second processor has cases where a test makes some. */
+static const struct run_figures figures = {.processors = {2, {CPU_X64, CPU_X86}, {0}},
+                                           .engines = engines,
+                                           .engine_count = COUNT_OF(engines)};
 
 static void check_row(const struct timings_row *row, const char *key, uint64_t factor, bool bytes)
 {
@@ -107,33 +113,43 @@ TEST(each_row_has_the_median_of_its_own_numbers)
     struct arena keep;
     struct fault fault = FAULT_INIT;
     arena_init(&keep, 0);
-    REQUIRE(timings_begin(&count, engines, COUNT_OF(engines), &keep, &out, &fault) == ERR_NONE);
-    for (uint64_t i = 0; i < CASES; i++)
-        REQUIRE(timings_add(&count, make(&made, i + 1, numbers[i]), &fault) == ERR_NONE);
+    timings_begin(&count, engines, COUNT_OF(engines), &keep, &out);
+    for (uint64_t i = 0; i < 2 * CASES; i++) { /* those of x86 take a thousand times as long */
+        const bool x86 = i >= CASES;
+        make(&made, i + 1, numbers[i % CASES] * (x86 ? 1000 : 1));
+        made.c.arch = x86 ? CPU_X86 : CPU_X64;
+        REQUIRE(timings_add(&count, &made.c, &fault) == ERR_NONE);
+    }
     make(&made, 9, 5); /* it has none of these numbers, and counts in none of these rows */
     made.c = (struct run_case){.id = 9, .scenario = "none", .variant = "ob2"};
     REQUIRE(timings_add(&count, &made.c, &fault) == ERR_NONE);
-    REQUIRE(timings_end(&count, &fault) == ERR_NONE);
-    for (size_t i = 0; i < TIMINGS_CAPTURE; i++) {
-        test_row(capture[i].key);
-        check_row(&out.capture[i], capture[i].key, i + 1, capture[i].bytes);
-    }
-    REQUIRE(out.engine_count == COUNT_OF(engines));
-    for (size_t e = 0; e < COUNT_OF(engines); e++) {
-        test_row(engines[e].engine);
-        CHECK_STR(out.engines[e].engine, engines[e].engine);
-        CHECK_EQ(out.engines[e].subject, engines[e].subject);
-        CHECK_EQ(out.engines[e].kind, engines[e].kind);
-        CHECK_EQ(out.engines[e].total.n, CASES);
-        CHECK_NEAR(out.engines[e].total.value, (double)(20 * 7 * (e + 1)), 0);
-        for (size_t i = 0; i < TIMINGS_PARTS; i++)
-            check_row(&out.engines[e].parts[i], parts[i], (i + 1) * (e + 1), i == 5);
+    REQUIRE(timings_end(&count, &figures, &fault) == ERR_NONE);
+    REQUIRE(out.set_count == 2 && out.engine_count == COUNT_OF(engines));
+    for (size_t s = 0; s < 2; s++) {
+        const struct timings_set *set = &out.sets[s];
+        const uint64_t times = s == 0 ? 1 : 1000;
+        CHECK_EQ(set->arch, figures.processors.of[s]);
+        for (size_t i = 0; i < TIMINGS_CAPTURE; i++) {
+            test_row(capture[i].key);
+            check_row(&set->capture[i], capture[i].key, times * (i + 1), capture[i].bytes);
+        }
+        for (size_t e = 0; e < COUNT_OF(engines); e++) {
+            const struct timings_engine *engine = &set->engines[e];
+            test_row(engines[e].engine);
+            CHECK_STR(engine->engine, engines[e].engine);
+            CHECK_EQ(engine->subject, engines[e].subject);
+            CHECK_EQ(engine->kind, engines[e].kind);
+            CHECK_EQ(engine->total.n, CASES);
+            CHECK_NEAR(engine->total.value, (double)(times * 20 * 7 * (e + 1)), 0);
+            for (size_t i = 0; i < TIMINGS_PARTS; i++)
+                check_row(&engine->parts[i], parts[i], times * (i + 1) * (e + 1), i == 5);
+        }
     }
     test_row(NULL);
-    REQUIRE(out.case_count == CASES);
+    REQUIRE(out.case_count == 2 * CASES);
     CHECK_EQ(out.case_ids[0], 1);
-    CHECK_EQ(out.case_ids[CASES - 1], CASES);
-    CHECK_EQ(out.stacks, 2 * CASES);
+    CHECK_EQ(out.case_ids[2 * CASES - 1], 2 * CASES);
+    CHECK_EQ(out.stacks, 2 * 2 * CASES);
     arena_free(&keep);
 }
 
@@ -145,14 +161,14 @@ TEST(times_of_crowded_cases_count_nowhere_and_sizes_do)
     struct arena keep;
     struct fault fault = FAULT_INIT;
     arena_init(&keep, 0);
-    REQUIRE(timings_begin(&count, engines, COUNT_OF(engines), &keep, &out, &fault) == ERR_NONE);
+    timings_begin(&count, engines, COUNT_OF(engines), &keep, &out);
     make(&made, 1, 10);
     made.c.timing.crowded = true;
     REQUIRE(timings_add(&count, &made.c, &fault) == ERR_NONE);
-    REQUIRE(timings_end(&count, &fault) == ERR_NONE);
+    REQUIRE(timings_end(&count, &figures, &fault) == ERR_NONE);
     for (size_t i = 0; i < TIMINGS_CAPTURE; i++) {
-        test_row(out.capture[i].key);
-        CHECK_EQ(out.capture[i].measured.n, out.capture[i].bytes);
+        test_row(out.sets[0].capture[i].key);
+        CHECK_EQ(out.sets[0].capture[i].measured.n, out.sets[0].capture[i].bytes);
     }
     arena_free(&keep);
 }
@@ -168,10 +184,10 @@ TEST(the_ten_slowest_stacks_of_engines_under_test_are_in_order)
     struct arena keep;
     struct fault fault = FAULT_INIT;
     arena_init(&keep, 0);
-    REQUIRE(timings_begin(&count, engines, COUNT_OF(engines), &keep, &out, &fault) == ERR_NONE);
+    timings_begin(&count, engines, COUNT_OF(engines), &keep, &out);
     for (uint64_t i = 0; i < COUNT_OF(numbers); i++)
         REQUIRE(timings_add(&count, make(&made, i + 1, numbers[i]), &fault) == ERR_NONE);
-    REQUIRE(timings_end(&count, &fault) == ERR_NONE);
+    REQUIRE(timings_end(&count, &figures, &fault) == ERR_NONE);
     REQUIRE(out.slow_count == TIMINGS_SLOWEST);
     for (size_t i = 0; i < TIMINGS_SLOWEST; i++) {
         char name[16];
@@ -195,14 +211,15 @@ TEST(engines_come_in_the_order_that_is_asked_for)
     struct arena keep;
     struct fault fault = FAULT_INIT;
     arena_init(&keep, 0);
-    REQUIRE(timings_begin(&count, engines, COUNT_OF(engines), &keep, &out, &fault) == ERR_NONE);
+    timings_begin(&count, engines, COUNT_OF(engines), &keep, &out);
     REQUIRE(timings_add(&count, make(&made, 1, 10), &fault) == ERR_NONE);
-    REQUIRE(timings_end(&count, &fault) == ERR_NONE);
-    timings_arrange(&out, turned, COUNT_OF(turned));
-    CHECK_STR(out.engines[0].engine, "judge");
-    CHECK_NEAR(out.engines[0].total.value, 140, 0);
-    CHECK_STR(out.engines[1].engine, "dump");
-    CHECK_NEAR(out.engines[1].total.value, 70, 0);
+    struct run_figures other = figures;
+    other.engines = turned;
+    REQUIRE(timings_end(&count, &other, &fault) == ERR_NONE);
+    CHECK_STR(out.sets[0].engines[0].engine, "judge");
+    CHECK_NEAR(out.sets[0].engines[0].total.value, 140, 0);
+    CHECK_STR(out.sets[0].engines[1].engine, "dump");
+    CHECK_NEAR(out.sets[0].engines[1].total.value, 70, 0);
     arena_free(&keep);
 }
 

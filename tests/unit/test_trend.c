@@ -107,8 +107,9 @@ TEST(times_of_a_crowd_are_left_out)
     static const struct {
         enum metric metric;
         double value;
-    } rows[] = {
-        {METRIC_DUMP_WRITE, (double)NAN}, {METRIC_DUMP_BYTES, 70}, {METRIC_OFFSET_COLD, 8.5}};
+    } rows[] = {{METRIC_DUMP_WRITE, (double)NAN},
+                {METRIC_DUMP_BYTES, 70},
+                {METRIC_OFFSET_COLD, (double)NAN}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         test_row(metric_name(rows[i].metric));
         const struct trend_study s = make(&f, (struct trend_query){.metric = rows[i].metric});

@@ -45,16 +45,20 @@ const hue = ({ kind, subject }) => (kind === 'offset' && !subject ? 'other' : ki
 
 // The parts that add up to a bar; the server names them.
 const stages = ['open_ns', 'load_ns', 'unwind_ns', 'resolve_ns'];
+/** @type {(engine: Engine) => Row[]} */
+const partsOf = ({ parts }) => stages.flatMap((key) => parts.find((part) => part.key === key) ?? []);
 
-// What the dots may show: of each engine, or of each case by both ways.
-/** @type {Record<string, Measure>} */
-const measures = {
+// What the dots may show: of each engine, also its parts, or of each case by both ways.
+/** @type {(engine: Engine) => Record<string, Measure>} */
+const measuresOf = (engine) => ({
   total: { name: 'back end, symbols loaded', of: 'total_ns' },
   cold: { name: 'back end, cold', of: 'cold_ns' },
-  open: { name: 'back end: open and parse', of: 'open_ns' },
-  load: { name: 'back end: load symbols', of: 'load_ns' },
-  unwind: { name: 'back end: unwind', of: 'unwind_ns' },
-  resolve: { name: 'back end: resolve', of: 'resolve_ns' },
+  ...Object.fromEntries(
+    partsOf(engine).map(({ key, name }) => [
+      key.slice(0, -3),
+      { name: `back end: ${name}`, of: /** @type {NumberOf} */ (key) },
+    ]),
+  ),
   write: {
     name: 'in the dying process: walk, record, dump',
     ways: [
@@ -79,7 +83,7 @@ const measures = {
       ['tuned dump', 'judge', 'dump_tuned_bytes'],
     ],
   },
-};
+});
 
 /** @type {(v: number) => string} */
 const decimal = (v) => (v >= 1e6 ? `${v / 1e6} MB` : v >= 1e3 ? `${v / 1e3} kB` : `${v} B`);
@@ -180,35 +184,35 @@ function Dots({ costs, x, measure, engines, run }) {
   );
 }
 
-/** @type {Record<string, string>} The figure of Trend that is an engine's median. */
-const warmOf = { 'offset:rtl': 'offset_ns', dump: 'dump_ns' };
+/**
+ * NAME, which leads to the trend of that row.
+ * @type {(row: {metric: string | null, count: number}, name: string) => import('preact').ComponentChildren}
+ */
+const named = ({ metric, count }, name) =>
+  metric && count > 0 ? (
+    <Link to={`/trend?metric=${metric}`} title="over all runs">
+      {name}
+    </Link>
+  ) : (
+    name
+  );
 
 /** @param {{engines: Engine[]}} props */
 function Stages({ engines }) {
   const rows = engines
     .filter((engine) => engine.median !== null)
-    .map((engine) => ({
-      ...engine,
-      parts: stages.flatMap((key) => engine.parts.find((part) => part.key === key) ?? []),
-    }));
+    .map((engine) => ({ ...engine, parts: partsOf(engine) }));
   // The widths are those of the drawing: parts of different cases may add up to more than the whole.
   const width = (/** @type {typeof rows[number]} */ row) =>
     row.parts.reduce((sum, part) => sum + (part.median ?? 0), 0);
   const most = Math.max(...rows.map((row) => Math.max(row.median ?? 0, width(row))));
+  if (rows.length === 0) return <p class="dim">not measured</p>;
   return (
     <>
       <div class="stagelist">
         {rows.map((row) => (
           <div class="stage" key={row.engine}>
-            <span class="mono">
-              {warmOf[row.engine] ? (
-                <Link to={`/trend?metric=${warmOf[row.engine]}`} title="over all runs">
-                  {row.engine}
-                </Link>
-              ) : (
-                row.engine
-              )}
-            </span>
+            <span class="mono">{named(row, row.engine)}</span>
             <span
               class="stack"
               role="img"
@@ -269,14 +273,7 @@ function InProcess({ rows }) {
       columns={[
         {
           head: 'in the dying process',
-          cell: (row) =>
-            row.metric && row.count > 0 ? (
-              <Link to={`/trend?metric=${row.metric}`} title="over all runs">
-                {row.name}
-              </Link>
-            ) : (
-              row.name
-            ),
+          cell: (row) => named(row, row.name),
         },
         ...counts.map(({ head, key }) => ({
           head,
@@ -383,12 +380,12 @@ const Benched = ({ data, whole }) => (
  */
 function Shown({ data, query, set }) {
   const whole = useWhole(data, query.run);
-  const all = data.engines.filter((e) => e.count > 0);
+  const processors = [data, ...data.others];
+  const all = data.engines.filter((_, i) => processors.some((of) => of.engines[i].count > 0));
   const asked = query.engines?.split(',') ?? [];
   const wanted = all.filter((e) => (query.engines ? asked.includes(e.engine) : e.subject));
   const engines = wanted.length ? wanted : all.slice(0, 2);
   const names = engines.map((e) => e.engine);
-  const measure = measures[query.measure ?? ''] ?? measures.total;
   if (data.costs.length === 0 && data.samples.length === 0)
     return (
       <Empty title="Nothing was timed">
@@ -396,6 +393,8 @@ function Shown({ data, query, set }) {
       </Empty>
     );
   if (data.costs.length === 0) return <Benched data={data} whole={whole} />;
+  const measures = measuresOf(data.engines[0]);
+  const measure = measures[query.measure ?? ''] ?? measures.total;
   return (
     <>
       <Speed
@@ -457,10 +456,14 @@ function Shown({ data, query, set }) {
           Dots: {number(whole.data.costs.length)} of {plural(data.total, 'stack')}, of evenly chosen cases.
         </p>
       )}
-      <h2 class="section">Stages on the back end</h2>
-      <Stages engines={engines} />
-      <h2 class="section">What a capture costs the program</h2>
-      <InProcess rows={data.capture} />
+      {processors.map((of) => (
+        <section key={of.arch}>
+          <h2 class="section">Stages on the back end, {of.arch}</h2>
+          <Stages engines={of.engines.filter((e) => names.includes(e.engine))} />
+          <h2 class="section">What a capture costs the program, {of.arch}</h2>
+          <InProcess rows={of.capture} />
+        </section>
+      ))}
       {data.samples.length > 0 && <Benched data={data} whole={whole} />}
     </>
   );

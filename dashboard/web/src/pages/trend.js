@@ -186,7 +186,8 @@ function Chosen({ found, run }) {
       , {when(point.started_ns)} UTC, <span class="mono">{point.commit?.slice(0, 12) ?? 'no commit'}</span>
       {': '}
       <strong>{show(found.figure, point.value)}</strong> of {plural(point.count, 'sample')}
-      {!point.counts && ' (not compared: no such figure, or too few cases)'}
+      {point.arch && `, ${point.arch}`}
+      {!point.counts && ' (not compared: no such figure, too few cases, or another processor)'}
       {earlier && (
         <>
           {' · '}
@@ -348,7 +349,8 @@ function Noise({ found }) {
           : `The band is ${(100 * noise.threshold).toFixed(1)} % around the median of a level: the larger ` +
             `of 3 % and the difference of equal work in the bench of run ${noise.bench} (A/A).`}{' '}
       A <Term name="level" /> changes where chance does not explain it (ranks, p under 0.01 at any run) and
-      the effect is outside the band. Pale points are runs of under half of the cases: they are not compared.
+      the effect is outside the band. Pale points, runs of under half of the cases or of another processor,
+      are not compared.
     </p>
   );
 }
@@ -429,7 +431,7 @@ export function Trend() {
         {(found) => (
           <>
             <p class={`verdictline box ${mood(found)}`} role="status">
-              <strong>{found.figure.title}.</strong> {found.sentence}
+              <strong>{[found.figure.title, found.arch].filter(Boolean).join(', ')}.</strong> {found.sentence}
             </p>
             <Line found={found} to={to} />
             {query.run && <Chosen found={found} run={Number(query.run)} />}
