@@ -2,6 +2,7 @@
 unit test is linked with it, and has to fail. No copy of the sources is built, which would take ten times as long."""
 
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -28,6 +29,15 @@ def run(words):
     return done.stdout
 
 
+def without_wine(folder):
+    """The environment in which Wine's programs fail: a fault may start them, and a prefix takes 5 s to make."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("wine", "wineboot", "wineserver"):
+        (folder / name).write_text("#!/bin/sh\nexit 1\n", encoding="ascii")
+        (folder / name).chmod(0o755)
+    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+
 def tally_with(test, file, text, folder):
     """(passed, failed) of the unit test TEST, linked with FILE as it is with this TEXT. Writes into FOLDER."""
     changed = folder / file.relative_to(mutate.ROOT)
@@ -48,5 +58,5 @@ def tally_with(test, file, text, folder):
     # Before the archives, so that their object of the same file is not used.
     linked[linked.index(own):linked.index(own) + 1] = [str(made)] if is_header else [own, str(made)]
     run(linked)
-    done = subprocess.run([folder / test], cwd=mutate.BUILD, capture_output=True, text=True, check=False)
+    done = subprocess.run([folder / test], cwd=mutate.BUILD, capture_output=True, text=True, check=False, env=without_wine(folder / "no-wine"))
     return tuple(map(int, TALLY.search(done.stdout).groups()))
