@@ -3,7 +3,8 @@
 The text names the files of a recipe in a table, and has what goes into existing ones in blocks marked `diff`. A new file is the
 one of that name in the folder that the recipe's title links (tests/recipes/NAME); what the text does not name is not copied. So a
 recipe whose text lacks a step fails, and when a test here fails after a change elsewhere, it is the text that must change. All
-recipes are applied to one copy, which is built once, without optimisation; then it is run, and what would reject such a change in
+recipes are applied to one copy, which is built once: what no recipe touches is what this tree was compiled to, from ccache, and the rest
+is compiled without optimisation. Then it is run, and what would reject such a change in
 a contributor's tree is run on it.
 
 Only this finds a recipe whose words no longer lead to a change that builds, works and passes the checks."""
@@ -200,8 +201,15 @@ class Recipes(e2e.Case):
         cls.touched = sorted({file for recipe in guide() for file in recipe.files})
         must("clang-format-19", "-i", *(cls.copy / file for file in cls.touched if file.endswith((".c", ".h"))))
         cls.build = cls.copy / "build"
-        must("cmake", "-G", "Ninja", "-S", cls.copy, "-B", cls.build, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0")
-        must("ninja", "-C", cls.build, "twinstack", "unit_te", "fuzz_te", "seed_store", *UNITS)
+        archives = e2e.BUILD / "archives"
+        must("cmake", "-G", "Ninja", "-S", cls.copy, "-B", cls.build, "-DCMAKE_C_COMPILER_LAUNCHER=ccache",
+             *([f"-DTWINSTACK_ARCHIVES={archives}"] if archives.is_dir() else []))
+        plainly = cls.copy / "plainly.sh"  # what ccache starts for a file that it has not; it keeps nothing of that
+        plainly.write_text('#!/bin/sh\nexec "$@" -O0 -g0\n', encoding="ascii")
+        plainly.chmod(0o755)
+        must("ninja", "-C", cls.build, "twinstack", "unit_te", "fuzz_te", "seed_store", *UNITS,
+             env={"CCACHE_DIR": str(e2e.BUILD / "ccache"), **os.environ, "CCACHE_BASEDIR": str(cls.copy), "CCACHE_NOHASHDIR": "1",
+                  "CCACHE_DEPEND": "1", "CCACHE_READONLY": "1", "CCACHE_PREFIX": str(plainly)})
         cls.program = cls.build / "bin/twinstack"
 
     def ask(self, *argv, **more):
