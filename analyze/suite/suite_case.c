@@ -90,7 +90,7 @@ static const char *question_of(const cJSON *tree, struct arena *keep, struct fau
     static const char *const members[] = {"id",         "kind",  "processor",
                                           "capability", "needs", "given"};
     cJSON *question = cJSON_CreateObject();
-    const char *line = NULL;
+    char *line = NULL;
     bool made = question != NULL;
 
     for (size_t i = 0; made && i < sizeof members / sizeof members[0]; i++) {
@@ -103,8 +103,11 @@ static const char *question_of(const cJSON *tree, struct arena *keep, struct fau
         made = cJSON_AddItemReferenceToObject(question, members[i], member) != 0;
     }
     char *text = made && fault->code == ERR_NONE ? cJSON_PrintUnformatted(question) : NULL;
+    const size_t bytes = text != NULL ? strlen(text) : 0;
     if (text != NULL)
-        line = arena_printf(keep, "%s\n", text);
+        line = arena_text(keep, text, bytes + 1);
+    if (line != NULL)
+        line[bytes] = '\n';
     if (line == NULL && fault->code == ERR_NONE)
         (void)fault_no_memory(fault, "case");
     cJSON_free(text);
