@@ -111,7 +111,6 @@ static void total_add(struct engine_total *t, const struct engine_score *s, stru
     t->cases++;
     t->stacks += s->state == STACK_OK && s->frames > 0;
     t->skipped += s->state == STACK_SKIPPED;
-    t->divergent += s->first_divergence >= 0;
     ENGINE_SCORE_FIELDS(ADD_FIELD)
     if (t->skip_reason == NULL && s->state != STACK_OK)
         t->skip_reason = copy_of(texts, s->reason);

@@ -138,7 +138,7 @@ struct engine_total {
     const char *engine, *shares, *version;
     enum engine_kind kind;
     bool subject;
-    uint32_t cases, stacks, skipped, divergent;
+    uint32_t cases, stacks, skipped;
     ENGINE_SCORE_FIELDS(FIELD_SUM_MEMBER)
     const char *skip_reason; /* the first one; NULL */
 };

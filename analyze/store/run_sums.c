@@ -72,7 +72,6 @@ static void read_engine_row(struct query *q, struct engine_total *t)
     t->stacks = (uint32_t)query_get(q);
     t->skipped = (uint32_t)query_get(q);
     ENGINE_SCORE_FIELDS(READ_SUM)
-    t->divergent = (uint32_t)query_get(q);
     t->skip_reason = query_get_text(q);
 }
 

@@ -105,7 +105,7 @@
 #define SUMMED(KIND, NAME, SUM) SUMMED_##SUM(NAME)
 #define ENGINE_SUM_COLUMNS                                                                         \
     "run_id, position, engine, shares, version, subject, cases, stacks, "                          \
-    "skipped" ENGINE_SCORE_FIELDS(SUMMED) ", divergent, skip_reason"
+    "skipped" ENGINE_SCORE_FIELDS(SUMMED) ", skip_reason"
 
 /* Sums over a run's cases. For a finished run they are stored; for one that has not ended they are
  * computed on demand, with the same expressions. */
@@ -119,8 +119,7 @@
     "' ELSE max(k.version) END,"                                                                   \
     " max(k.subject), count(*),"                                                                   \
     " sum(k.state = 0 AND k.frames > 0), sum(k.state = 4)" ENGINE_SCORE_FIELDS(                    \
-        SUM_OF) ", sum(k.first_divergence >= 0),"                                                  \
-                " min(CASE WHEN k.state <> 0 THEN k.reason END)"                                   \
+        SUM_OF) ", min(CASE WHEN k.state <> 0 THEN k.reason END)"                                  \
                 " FROM crash_case c JOIN claim k ON k.case_id = c.id WHERE c.run_id = ? GROUP BY " \
                 "k.engine"
 
