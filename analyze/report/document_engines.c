@@ -22,13 +22,18 @@ static const int share_measures[SHARES] = {MEASURE_PRECISION, MEASURE_RECALL, ME
                                            MEASURE_LINES,     MEASURE_TOP1,   MEASURE_TOP5,
                                            MEASURE_PHYSICAL};
 
+static struct sheet_cell value_cell(double share, struct arena *keep)
+{
+    char text[24];
+    figures_share_text(share, text, sizeof text);
+    return cell_text(share >= 1 ? INK_GOOD : INK_PLAIN, arena_string(keep, text));
+}
+
 static struct sheet_cell share_cell(const struct measure *m, struct arena *keep)
 {
     if (m->total == 0)
         return cell_text(INK_DIM, "-");
-    if (m->right == m->total)
-        return cell_text(INK_GOOD, "100 %");
-    return cell_format(keep, INK_PLAIN, "%.1f %%", figures_percent(m->right, m->total));
+    return value_cell((double)m->right / (double)m->total, keep);
 }
 
 static struct sheet_cell exact_cell(const struct measure *m, struct arena *keep)
@@ -123,11 +128,8 @@ static struct sheet_cell both_cell(const void *rows, size_t row, size_t column, 
     case 1:
         return exact_cell(&way->exact, keep);
     case 4:
-        if (way->recall_macro >= 1)
-            return cell_text(INK_GOOD, "100 %");
-        return isnan(way->recall_macro)
-                   ? cell_text(INK_DIM, "-")
-                   : cell_format(keep, INK_PLAIN, "%.1f %%", floor(way->recall_macro * 1000) / 10);
+        return isnan(way->recall_macro) ? cell_text(INK_DIM, "-")
+                                        : value_cell(way->recall_macro, keep);
     case 5:
         return share_cell(&way->recall_micro, keep);
     default:

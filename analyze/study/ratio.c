@@ -255,12 +255,17 @@ static void put_cases(size_t cases, char *out, size_t room)
         (void)snprintf(out, room, ", %zu case%s", cases, cases == 1 ? "" : "s");
 }
 
+int ratio_decimals(double ratio)
+{
+    if (ratio < 1.995)
+        return 2;
+    return ratio < 99.5 ? 1 : 0;
+}
+
 const char *ratio_text(const struct dump_ratio *r, char out[RATIO_TEXT])
 {
     char interval[40] = ", no interval", cases[32], noise[32];
-    int digits = r->value.value < 99.5 ? 1 : 0;
-    if (r->value.value < 1.995)
-        digits = 2;
+    const int digits = ratio_decimals(r->value.value);
     if (r->origin == RATIO_NOT_MEASURED) {
         const bool few = r->cases > 0;
         (void)snprintf(out, RATIO_TEXT, few ? "%s (%zu)" : "not measured",

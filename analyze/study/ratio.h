@@ -58,6 +58,9 @@ double ratio_value_of_bench(struct store *store, uint64_t run_id, struct arena *
 enum { RATIO_TEXT = 96 };
 const char *ratio_text(const struct dump_ratio *ratio, char out[RATIO_TEXT]);
 
+/* How many decimals a face shows of a ratio: "1.25×", "8.7×", "120×". */
+int ratio_decimals(double ratio);
+
 /* "dump : offsets 8.7× [7.0, 9.4], noise 14 %, 13 cases (x64, index on disk; bench, run 9)", in
  * KEEP. NULL: no memory. */
 const char *ratio_sentence(const struct dump_ratio *ratio, struct arena *keep);

@@ -284,9 +284,10 @@ static const char *value_text(const struct trend_study *s, double value, struct 
                  {METRIC_UNIT_BYTES, "MB", 1e6}, {METRIC_UNIT_BYTES, "KB", 1e3},
                  {METRIC_UNIT_BYTES, "bytes", 0}};
     if (s->facts->unit == METRIC_UNIT_SHARE)
-        return arena_printf(keep, "%.2f %%", 100 * value);
+        return arena_printf(keep, "%.2f %%",
+                            floor(1e4 * value + 1e-6) / 100); /* 100: only of all */
     if (s->facts->unit == METRIC_UNIT_RATIO)
-        return arena_printf(keep, "%.1f", value);
+        return arena_printf(keep, "%.*f×", ratio_decimals(value), value);
     for (size_t i = 0; i < COUNT_OF(steps); i++)
         if (steps[i].unit == s->facts->unit && value >= steps[i].size)
             return arena_printf(keep, "%.3g %s", value / (steps[i].size > 0 ? steps[i].size : 1),

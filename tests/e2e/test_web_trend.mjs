@@ -286,4 +286,34 @@ db.execute("UPDATE crash_case SET arch = 'arm64' WHERE variant = 'ob0' AND run_i
   await closePage(page);
 });
 
+test('a_share_and_a_ratio_are_rounded_as_on_other_faces', async () => {
+  const odd = seed('odd.db', 8, 24, 0);
+  alter(
+    odd,
+    `
+db.execute("UPDATE run_engine SET judged = 30000, exact = 29999 WHERE subject")
+for figure, ns in (("paired_dump_ns", 1250), ("paired_offset_ns", 1000)):
+    db.execute("INSERT OR REPLACE INTO run_median SELECT id, ?, 24, ? FROM run", (figure, ns))
+`,
+  );
+  const own = await serve('--db', odd);
+  const page = await openPage(chromium, `${own.base}/`);
+  await settled(page);
+  const tile = page.locator('.tile').filter({ hasText: 'Plain dump : offsets' });
+  check(/^1\.25×\s/.test(await tile.locator('figcaption').innerText()), await tile.innerText());
+  for (const [metric, shown] of [
+    ['exact', '99.99 %'],
+    ['speed_ratio', '1.25×'],
+  ]) {
+    await page.goto(`${own.base}/trend?metric=${metric}&run=8`);
+    await settled(page);
+    for (const part of ['.verdictline', '.chosen']) {
+      const text = await page.locator(part).innerText();
+      check(text.includes(shown), text);
+    }
+  }
+  same(page.complaints, [], 'complaints');
+  await closePage(page);
+});
+
 await runAll();

@@ -108,6 +108,9 @@ export const percent = (part, whole) =>
       ? `${(100 * part) / whole} %`
       : `${Math.max(0.1, Math.floor((1000 * part) / whole) / 10).toFixed(1)} %`;
 
+/** A ratio with the digits that its text has. @type {(ratio: number) => string} */
+export const times = (ratio) => `${ratio.toFixed(ratio < 1.995 ? 2 : ratio < 99.5 ? 1 : 0)}×`;
+
 /** @param {number | null | undefined} ns since 1970 */
 export function when(ns) {
   if (!ns) return '–';

@@ -20,6 +20,7 @@ import {
   number,
   percent,
   plural,
+  times,
   when,
   words,
 } from '../ui.js';
@@ -60,7 +61,7 @@ const tiles = [
   {
     name: 'speed_ratio',
     title: 'Plain dump : offsets',
-    show: (v) => `${v.toFixed(1)}×`,
+    show: times,
     note: 'back end: ',
     unit: 'case',
   },

@@ -6,7 +6,7 @@ import { usePaper } from '../paper.js';
 import { useQuery } from '../router.js';
 import { Plot, axis } from '../uplot.js';
 import { Table } from '../table.js';
-import { bytes, duration, Field, Link, Loaded, number, Page, plural, when } from '../ui.js';
+import { bytes, duration, Field, Link, Loaded, number, Page, plural, times, when } from '../ui.js';
 
 /**
  * @typedef {import('openapi').Answers['/api/v1/trend']} Found
@@ -21,8 +21,8 @@ const DEFAULT_METRIC = 'exact';
 
 /** @type {Record<import('openapi').Figure['unit'], (value: number) => string>} */
 const shown = {
-  share: (value) => `${(100 * value).toFixed(2)} %`,
-  ratio: (value) => `${value.toFixed(1)}×`,
+  share: (value) => `${(Math.floor(1e4 * value + 1e-6) / 100).toFixed(2)} %`, // 100: only of all
+  ratio: times,
   ns: duration,
   bytes,
 };
