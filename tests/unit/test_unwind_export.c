@@ -501,16 +501,19 @@ static const struct {
       0xd6}},
 };
 
+struct export_to {
+    enum object_arch arch;
+    FILE *out; /* one for all that are damaged */
+};
+
 static void export_damaged(const uint8_t *data, size_t bytes, void *context)
 {
-    const enum object_arch *arch = context;
+    const struct export_to *to = context;
     struct fault fault = FAULT_INIT;
     struct object_file object;
-    FILE *out = tmpfile();
-    REQUIRE(out != NULL);
+    rewind(to->out);
     if (object_file_open(data, bytes, 0, &object, &fault) == ERR_NONE)
-        (void)unwind_export_dwarf(&object, *arch, out);
-    (void)fclose(out);
+        (void)unwind_export_dwarf(&object, to->arch, to->out);
 }
 
 TEST(compact_tables_as_records)
@@ -533,7 +536,10 @@ TEST(compact_tables_as_records)
         const uint8_t *data = test_read(name, &bytes);
         memcpy(text, data, bytes < sizeof text ? bytes : sizeof text - 1);
         CHECK_STR(text, compact_rows[i].want);
-        test_truncations(file, sizeof file, export_damaged, &arch);
-        test_flips(file, sizeof file, export_damaged, &arch);
+        struct export_to damaged = {arch, fopen(name, "wb")};
+        REQUIRE(damaged.out != NULL);
+        test_truncations(file, sizeof file, export_damaged, &damaged);
+        test_flips(file, sizeof file, export_damaged, &damaged);
+        (void)fclose(damaged.out);
     }
 }
