@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # debian_source.sh PACKAGE SHA256 FOLDER [PATTERN...]: unpacks the upstream archive of Debian's source PACKAGE
-# into FOLDER, or only the files that a PATTERN of tar names.
+# into FOLDER, or for each PATTERN of tar the first file that it names.  What follows the last of these is not even
+# decompressed: nine tenths of LLVM's archive.
 #
 # apt checks the signatures, with lists and caches of its own beside FOLDER: the system's configuration is
 # read and never changed.  SHA256 pins the archive (PACKAGE_*.orig.tar.*), so that what is built from it,
@@ -53,5 +54,5 @@ archive=$(find "$apt/got" -name "${package}_*.orig.tar.*" ! -name '*.asc' | head
 printf '%s  %s\n' "$sha256" "$archive" | sha256sum -c --quiet >&2 || fail 'another version than the one that is pinned'
 rm -rf "$folder.new"
 mkdir "$folder.new"
-tar -xf "$archive" -C "$folder.new" --strip-components=1 --wildcards "$@"
+tar -xf "$archive" -C "$folder.new" --strip-components=1 ${1:+--occurrence=1} --wildcards "$@"
 mv "$folder.new" "$folder"
