@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 
 enum { LINES_MAX = 4096, WORDS_MAX = 12, THREAD = 7 };
@@ -31,12 +32,12 @@ static uint32_t split(struct arena *keep, const char *text, char separator, char
 
 static const struct module *module_of(struct arena *keep, const char *name)
 {
-    static struct module known[8];
+    static struct module known[64];
     static uint32_t count;
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(known[i].name, name) == 0)
             return &known[i];
-    if (count == 8)
+    if (count == COUNT_OF(known))
         die("too many modules", name);
     struct module *m = &known[count++];
     (void)keep;
