@@ -10,8 +10,8 @@
 
 enum status store_sum_run(struct store *store, uint64_t run_id, struct fault *fault)
 {
-    static const enum sql sums[] = {SQL_SUM_ENGINES, SQL_SUM_CAUSES, SQL_SUM_SYMBOLS,
-                                    SQL_SUM_FIGURES, SQL_SUM_MEDIANS};
+    static const enum sql sums[] = {SQL_SUM_ENGINES, SQL_SUM_CAUSES,     SQL_SUM_SYMBOLS,
+                                    SQL_SUM_FIGURES, SQL_FORGET_MEDIANS, SQL_SUM_MEDIANS};
     for (size_t i = 0; i < COUNT_OF(sums); i++) {
         struct query q = query_with(store, sums[i], run_id, NULL, fault);
         (void)query_run(&q);

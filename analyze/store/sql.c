@@ -299,7 +299,9 @@ const char *const store_sql[SQL_COUNT] = {
                         " FROM crash_case c WHERE c.run_id = ?1 AND " TO_CAPTURE,
     [SQL_COUNT_CAPTURES] = "SELECT " COUNT_CAPTURES " FROM crash_case c"
                            " WHERE c.run_id = ? AND " TO_CAPTURE,
-    [SQL_SUM_MEDIANS] = "INSERT OR REPLACE INTO run_median " SUM_MEDIANS,
+    /* Those of a run that goes on may be of another processor, which lacks some of them. */
+    [SQL_FORGET_MEDIANS] = "DELETE FROM run_median WHERE run_id = ?",
+    [SQL_SUM_MEDIANS] = "INSERT INTO run_median " SUM_MEDIANS,
     [SQL_RUNS_WITHOUT_SUMS] = "SELECT id FROM run WHERE state <> 'running'"
                               " AND id NOT IN (SELECT run_id FROM run_median) LIMIT 256",
     [SQL_ADD_TEXT] = "INSERT OR IGNORE INTO text (value) VALUES (?)",

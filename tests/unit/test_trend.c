@@ -121,6 +121,37 @@ TEST(times_of_a_crowd_are_left_out)
     store_tear_down(&f);
 }
 
+/* A run of x86 is taken up again and gets a case of x64, of which not every figure was measured. */
+TEST(what_a_run_was_before_it_went_on_is_gone)
+{
+    struct store_fixture f;
+    struct run_info run = {.label = "run", .branch = "main", .started_ns = 1};
+    struct run_case c = {.scenario = "s",
+                         .variant = "x86-ob2",
+                         .arch = CPU_X86,
+                         .kind = CASE_KIND_CRASH,
+                         .timing = {.dump_write_ns = 5, .dump_bytes = 70},
+                         .result = {.verdict = VERDICT_PASS, .reason = "", .right = "all"}};
+    store_set_up(&f);
+    REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+    REQUIRE(store_put_case(f.store, run.id, &c, &f.fault) == ERR_NONE);
+    REQUIRE(store_finish_run(f.store, run.id, RUN_INTERRUPTED, 2, &f.fault) == ERR_NONE);
+    REQUIRE(store_resume_run(f.store, run.id, &f.fault) == ERR_NONE);
+    c.variant = "ob2";
+    c.arch = CPU_X64;
+    c.timing.dump_write_ns = 0;
+    c.timing.dump_bytes = 90;
+    REQUIRE(store_put_case(f.store, run.id, &c, &f.fault) == ERR_NONE);
+    REQUIRE(store_finish_run(f.store, run.id, RUN_COMPLETE, 3, &f.fault) == ERR_NONE);
+    const struct trend_study bytes = make(&f, (struct trend_query){.metric = METRIC_DUMP_BYTES});
+    REQUIRE(bytes.trend.count == 1);
+    CHECK_NEAR(bytes.trend.points[0].value, 90, 1e-9);
+    const struct trend_study ns = make(&f, (struct trend_query){.metric = METRIC_DUMP_WRITE});
+    REQUIRE(ns.trend.count == 1);
+    CHECK(isnan(ns.trend.points[0].value));
+    store_tear_down(&f);
+}
+
 /* Which costs of ways a case has: of one nanosecond, so that one that counts shows. */
 enum pair_ways { NO_WAYS, BOTH_WAYS, OTHER_FRAMES, DUMP_WAY_ONLY };
 
