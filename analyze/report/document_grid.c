@@ -153,8 +153,10 @@ static struct sheet_cell score_cell(const struct run_case *c, const struct engin
         return cell_text(INK_DIM, "·");
     if (signs == SIGN_UNJUDGED)
         return cell_format(keep, INK_DIM, "%u", s->frames);
-    const char *mark = signs & SIGN_EXACT ? "✓" : signs & SIGN_APART ? "≠" : "✗";
+    const char *mark = signs & SIGN_EXACT ? "✓" : "✗";
     const enum ink wrong = s->subject ? INK_BAD : INK_WARN;
+    if (signs & SIGN_APART)
+        mark = "≠";
     const enum ink ink = signs & SIGN_EXACT ? INK_GOOD : wrong;
     if (signs & SIGN_PERCENT)
         return cell_format(keep, ink, "%s%.4g%%", mark,

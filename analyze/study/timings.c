@@ -212,15 +212,17 @@ enum status timings_end(struct timings_count *count, const struct run_figures *f
     struct timings *out = count->out;
     const struct processors *processors = &figures->processors;
     const size_t room = (size_t)count->rows.count + 1;
-    struct columns c = {.archs = malloc(room * sizeof *c.archs),
+    struct columns c = {.archs = calloc(room, sizeof *c.archs),
                         .raw = malloc(room * sizeof *c.raw),
                         .numbers = malloc(room * sizeof *c.numbers),
                         .fault = fault};
-    if (c.archs == NULL || c.raw == NULL || c.numbers == NULL)
-        (void)fault_no_memory(fault, "times of a run");
-    else
+    const bool has_room = c.archs != NULL && c.raw != NULL && c.numbers != NULL;
+    if (has_room)
         (void)sample_set_column(&count->rows, 0, c.archs, fault);
-    while (fault->code == ERR_NONE && (out->set_count == 0 || out->set_count < processors->count)) {
+    else
+        (void)fault_no_memory(fault, "times of a run");
+    while (has_room && fault->code == ERR_NONE &&
+           (out->set_count == 0 || out->set_count < processors->count)) {
         struct timings_set *set = &out->sets[out->set_count];
         set->arch = processors->of[out->set_count++];
         fill_set(count, figures, &c, set);
