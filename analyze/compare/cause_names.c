@@ -302,9 +302,12 @@ bool because_lookup_address(const struct difference *d, struct arena *keep, stru
     if (d->mark == CELL_PHYSICAL) {
         if (own == NULL || other == NULL || !(frames_same_module(own, other) || differ_in_kind(d)))
             return false;
-        const uint64_t apart =
-            own->offset > other->offset ? own->offset - other->offset : other->offset - own->offset;
-        if (apart > 1)
+        /* Of managed code the offset is one in IL, which the byte before may be far from. */
+        const bool by_pc = own->method_token != 0 && own->method_token == other->method_token &&
+                           own->kind != other->kind && own->pc_va != 0;
+        const uint64_t mine = by_pc ? own->pc_va : own->offset;
+        const uint64_t theirs = by_pc ? other->pc_va : other->offset;
+        if ((mine > theirs ? mine - theirs : theirs - mine) > 1)
             return false;
         return rule_explain(out, CAUSE_LOOKUP_ADDRESS, 0,
                             arena_printf(keep, "%s reports %s (%s), %s reports %s (%s)",

@@ -72,6 +72,15 @@ static const struct row {
      VERDICT_FAIL, CAUSE_NO_TOKEN, "dump", "dump",
      "dump at ?!0x7ff01234: generated code without a token, in a process that runs "
      "methods as app.exe!0x6000001+0x5"},
+    {"lookup address: one byte of code, and some of IL", TRUTH,
+     "app.exe+5 own poke /src/a.c:10 token=6000001 pc=7ff01234\n" MIDDLE MAIN BASE,
+     "app.exe+2 own poke /src/a.c:10 token=6000001 pc=7ff01234 return\n" MIDDLE MAIN BASE, NULL,
+     VERDICT_FAIL, CAUSE_LOOKUP_ADDRESS, "dump", "dump",
+     "dump reports app.exe!0x6000001+0x2 (return), offset:rtl reports app.exe!0x6000001+0x5 "
+     "(interrupted)"},
+    {"another place in the method", TRUTH, GOOD,
+     "app.exe+2 own poke /src/a.c:10 token=6000001 return\n" MIDDLE MAIN BASE, NULL, VERDICT_FAIL,
+     CAUSE_UNEXPLAINED, "dump", NULL, NULL},
     {"registered code has a name and needs no token", TRUTH, GOOD,
      "?+7ff01234 generated jitted jit\n" MIDDLE MAIN BASE, NULL, VERDICT_FAIL, CAUSE_GENERATED_CODE,
      "dump", "dump", NULL},
