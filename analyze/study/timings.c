@@ -167,7 +167,7 @@ static struct measurement spread_at(struct timings_count *count, enum cpu arch, 
     size_t used = 0;
     if (sample_set_column(&count->rows, (int)(word * sizeof *c->raw), c->raw, c->fault) == ERR_NONE)
         for (uint32_t i = 0; i < count->rows.count; i++)
-            if (c->raw[i] != 0 && c->archs[i] == arch)
+            if (c->raw[i] != 0 && c->archs[i] == (uint64_t)arch)
                 c->numbers[used++] = (double)c->raw[i];
     return measurement_of_cases(c->numbers, used);
 }
