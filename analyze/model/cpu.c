@@ -3,10 +3,8 @@
 
 #include "model/names.h"
 
-static const char *const cpu_names[CPU_COUNT] = {
-    [CPU_UNKNOWN] = "unknown", [CPU_X86] = "x86", [CPU_X64] = "x64",
-    [CPU_ARM64] = "arm64",     [CPU_ARM] = "arm",
-};
+#define CPU_NAMED(PLACE, ID, NAME) [CPU_##ID] = (NAME),
+static const char *const cpu_names[CPU_COUNT] = {[CPU_UNKNOWN] = "unknown", CPU_ORDER(CPU_NAMED)};
 
 #define CPU_AT(PLACE, ID, NAME) [PLACE] = CPU_##ID,
 const enum cpu cpu_order[CPU_COUNT] = {CPU_ORDER(CPU_AT)};

@@ -4,7 +4,8 @@
  *     0x100a00000 - 0x100a0bfff +Demo arm64  <0f4a7b5c2d1e3f60718293a4b5c6d7e8> /Applications/Demo
  *     0x7fff20000000 - 0x7fff2003ffff com.example.kit (1.0 - 2) <3249D99D-0C40-...> /Library/Kit
  *
- * Frames name an image by its file or by its bundle, the word after the addresses. */
+ * Frames name an image by its file or by its bundle, the word after the addresses. The pattern
+ * takes that and what follows as the module, and the path as the function. */
 #include <string.h>
 
 #include "base/array.h"
@@ -48,7 +49,9 @@ static bool read_image(struct stack_input *input, struct pattern_text line)
     struct pattern_match found;
     if (!pattern_matches("0x%a - 0x%a {+}%m <%i> /%f", line, &found))
         return false;
-    state_image(input, pattern_next_word(&found.module), found.identity);
+    const struct pattern_text word = pattern_next_word(&found.module);
+    if (pattern_find(word, '.') != NULL) /* a bundle; "Electron" may be of "Electron Framework" */
+        state_image(input, word, found.identity);
     state_image(input, spelled_base_name(found.function), found.identity);
     return true;
 }

@@ -250,6 +250,11 @@ static const struct {
      "0x1 - 0x9 App arm64 <0f4a7b5c2d1e3f60718293a4b5c6d7e8> /A/App\n\n-----------\nFull "
      "Report\n-----------\n\n{\"app_name\":\"App\"}\n",
      "thread 0: App!0x4@i{,0F4A7B5C2D1E3F60718293A4B5C6D7E80}\n"},
+    {"an image whose name begins with another one's",
+     "Process: App [1]\nThread 0:\n0   App 0x5 0x1 + 4\n\nBinary Images:\n"
+     "0x1 - 0x9 App arm64 <0f4a7b5c2d1e3f60718293a4b5c6d7e8> /A/App\n"
+     "0x11 - 0x19 App Framework arm64 <3249D99D0C4049318610F4E4FB0B6936> /A/App Framework\n",
+     "thread 0: App!0x4@i{,0F4A7B5C2D1E3F60718293A4B5C6D7E80}\n"},
     {"the same list in a text that is not Apple's",
      "Programs: 1\n0   App 0x5 0x1 + 4\n\nBinary Images:\n"
      "0x1 - 0x9 App arm64 <0f4a7b5c2d1e3f60718293a4b5c6d7e8> /A/App\n",
