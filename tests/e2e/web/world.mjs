@@ -463,8 +463,8 @@ export function failure(error) {
   if (!(error instanceof Error)) throw error;
   return error;
 }
-/** @type {(got: unknown, want: unknown, what: string) => void} */
-export const same = (got, want, what) =>
+/** @type {(got: unknown, want: unknown, what?: string) => void} */
+export const same = (got, want, what = 'got') =>
   check(
     JSON.stringify(got) === JSON.stringify(want),
     `${what}: ${JSON.stringify(got)} instead of ${JSON.stringify(want)}`,
