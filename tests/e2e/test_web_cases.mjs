@@ -521,4 +521,61 @@ test('an_acceptance_is_sent', async () => {
   );
 });
 
+// Of row 0 line 9, which the truth states with a HERE; five lines before and after it.
+test('the_source_of_a_row', async () => {
+  const at = (/** @type {number | null} */ line) =>
+    cell('same', line ? frame({ file: '/src/a.c', line }) : null);
+  const thread = {
+    rows: [
+      [at(9), at(9), at(10)],
+      [at(null), at(12), at(null)],
+      [at(13), at(12), at(30)],
+    ],
+  };
+  const artifacts = [{ role: 'source', sha256: 'cc', name: 'a.c' }];
+  const text = (/** @type {string} */ here) =>
+    Array.from({ length: 40 }, (_, i) => `l${i + 1}${i === 8 ? here : ''}\n`).join('');
+  const props = { thread, artifacts, columns: [0, 1], engines, at: 0 };
+  const file = '/api/v1/artifacts/cc';
+  const paper = await page(made.why.Source, props, { [file]: new Blob([text(' HERE')]) });
+  shows(
+    paper,
+    `
+    a.c:9 whole file
+    4l4
+    5l5
+    6l6
+    7l7
+    8l8
+    {marked} 9truth, offset:rtlTOl9 HERE
+    {marked} 10dumpDl10
+    11l11
+    {near} 12·1l12
+    {near} 13·2l13
+    14l14
+    T the truth names this lineO a stack of offsets names itD a stack of the dump \
+    names it·1 row 1 of this stack does
+    Open files in an editor
+    address, with {file} and {line}
+  `,
+  );
+  await does(paper, 'button', 'whole');
+  same(paper.all('ol')[0].all('li').length, 40);
+  const moved = await page(made.why.Source, props, { [file]: new Blob([text('')]) });
+  same(
+    lines(moved).filter((line) => /HERE/.test(line)),
+    ['{warned} ≈ No line that the truth names has a HERE: this source is not the one that was built.'],
+  );
+  const short = await page(made.why.Source, props, { [file]: new Blob(['one\n']) });
+  same(
+    lines(short).filter((line) => /kept/.test(line)),
+    ['The kept file has 1 line: it is another version.'],
+  );
+  const last = await page(made.why.Source, { ...props, at: 2 }, { [file]: new Blob([text('')]) });
+  same(
+    lines(last).filter((line) => /^.(marked|near). /.test(line)),
+    ['{near} 9·0l9', '{near} 10·0l10', '{marked} 12offset:rtlOl12', '{marked} 13truthTl13'],
+  );
+});
+
 await runAll();

@@ -145,6 +145,16 @@ test('two_runs_of_other_environments', async () => {
   same(copied.pop(), 'http://twinstack.example/compare/3/5');
   await does(paper, 'button', 'Swap');
   same(location.pathname, '/compare/5/3');
+  const second = await page(
+    made.compare.Compare,
+    { a: '3', b: '5' },
+    given,
+    '/compare/3/5?group=new&after=1',
+  );
+  same(
+    lines(second).filter((line) => line.includes('of 450')),
+    ['2–4 of 450 casesthe 1 beforeand 446 more → /compare/3/5 → /compare/3/5?group=new&after=4'],
+  );
 });
 
 test('two_runs_without_a_change', async () => {
@@ -496,6 +506,9 @@ test('the_list_of_runs', async () => {
   );
   await does(paper, 'button', 'Compare');
   same(location.pathname, '/compare/9/10');
+  const third = await page(Runs, {}, { '/api/v1/runs': found }, '/runs?tick=2,9');
+  await does(third, 'input', '', 'change'); // of run 10: the newest two ticks stay
+  same(location.search, '?tick=9%2C10');
   const other = await page(Runs, {}, { '/api/v1/runs': found }, '/runs?tick=9');
   await does(other, 'button', 'older');
   same(location.search, '?tick=9&after=2');

@@ -45,8 +45,13 @@ const document = {
 const other = frame('0x6005', { function: 'first_build' });
 const second = {
   case: { engines },
-  threads: [other, frame('0x6005', { function: 'second_build' })].map((f) => ({
-    rows: [[{ frame: null }, { frame: f }, { frame: null }, { frame: null }]],
+  threads: [
+    ...[other, frame('0x6005', { function: 'second_build' })].map((f) => [f, null]),
+    [null, frame('0x7005', { function: 'of the dump' })],
+    [frame('0x7005', { function: 'of offsets' }), null],
+    [null, frame('0x7005', { function: 'of the dump again' })],
+  ].map((cells) => ({
+    rows: [[null, ...cells, null].map((f) => ({ frame: f }))],
   })),
 };
 /** @type {(value: object) => string} */
@@ -91,6 +96,7 @@ test('a_frame_is_found_by_its_lookup_address', async () => {
     ['what only a judge has', 'app.exe!0x8fff', [[absent]]],
     ['of another run', 'app.exe!0x8004', [[absent]]],
     ['what no engine names', 'app.exe!0x5004', [[absent]]],
+    ['offsets come first, whatever was read before', 'app.exe!0x7004', [['of offsets']]],
     ['two builds', 'app.exe!0x6004', [['two builds in this file differ here']]],
     ['a method and its offset', 'app.dll!0x06000001+0x7', [['Method']]],
     ['another offset', 'app.dll!0x06000001+0x6', [[absent]]],

@@ -28,8 +28,9 @@ function canvas(upwards = true) {
     bbox: { left: 10, top: 20, width: 300, height: 100 },
     scales: { y: { min: 0, max: 50 } },
     cursor: { left: 100, top: 50 },
-    valToPos: (/** @type {number} */ v, /** @type {string} */ along) =>
-      upwards && along === 'y' ? 1000 - v : v,
+    // where a canvas draws, or for the pointer where the page shows it
+    valToPos: (/** @type {number} */ v, /** @type {string} */ along, /** @type {boolean} */ drawn = false) =>
+      drawn !== upwards ? NaN : upwards && along === 'y' ? 1000 - v : v,
   };
 }
 /** @type {(name: string) => string} */

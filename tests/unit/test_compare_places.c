@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compare/compare.h"
+#include "compare/mismatch.h"
 #include "make_case.h"
 #include "test.h"
 
@@ -90,5 +91,28 @@ TEST(what_only_other_engines_have_parts_no_finding)
                     strcmp(r.findings[f].engine, "dump") == 0;
         CHECK_EQ(lost, rows[i].findings);
         arena_free(&keep);
+    }
+}
+
+/* Addresses of 64-bit programs have 48 bits; what is in a module or a method is a place, not an
+ * address. */
+TEST(a_frame_above_all_addresses_is_made_up)
+{
+    static const struct module module = {.name = "app.exe"};
+    static const struct {
+        const char *name;
+        struct frame frame;
+        bool want;
+    } rows[] = {
+        {"the last address", {.offset = 0xffffffffffff}, false},
+        {"the next", {.offset = 0x1000000000000}, true},
+        {"the largest number", {.offset = UINT64_MAX}, true},
+        {"in a module", {.offset = 0x1000000000000, .module = &module}, false},
+        {"in one of that name", {.offset = 0x1000000000000, .module_name = "app.exe"}, false},
+        {"in a method", {.offset = 0x1000000000000, .method_token = 1}, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_EQ(rule_is_made_up(&rows[i].frame), rows[i].want);
     }
 }

@@ -10,6 +10,9 @@
     "a234567890b234567890c234567890d234567890e234567890f234567890g234567890h234567890i23456789012" \
     "34x"
 
+#define REASON_51 "a symbol file that is not there, and three others. "
+#define REASON_255 REASON_51 REASON_51 REASON_51 REASON_51 REASON_51
+
 /* What a line is, and how much fits, is in queue.h. */
 TEST(a_letter_is_read_or_damaged)
 {
@@ -52,6 +55,14 @@ TEST(a_letter_is_read_or_damaged)
         {"a letter of a letter", "reason: r\nchannel: dead\nid: a\ndelivered: 1\n\n",
          .want = ERR_MALFORMED},
         {"a path as an id", "reason: r\nchannel: reports\nid: ../a\ndelivered: 1\n\n",
+         .want = ERR_MALFORMED},
+        {"the longest reason", "reason: " REASON_255 "\nchannel: reports\nid: a\ndelivered: 1\n\n",
+         ERR_NONE, REASON_255, "a", QUEUE_REPORTS, 1, ""},
+        {"a reason too long", "reason: " REASON_255 "x\nchannel: reports\nid: a\ndelivered: 1\n\n",
+         .want = ERR_MALFORMED},
+        {"the start of a key", "rea\nreason: r\nchannel: reports\nid: a\ndelivered: 1\n\n",
+         ERR_NONE, "r", "a", QUEUE_REPORTS, 1, ""},
+        {"a channel that begins like one", "reason: r\nchannel: reports2\nid: a\ndelivered: 1\n\n",
          .want = ERR_MALFORMED},
         {"a key inside a line", "x reason: r\nchannel: reports\nid: a\ndelivered: 1\n\n",
          .want = ERR_MALFORMED},

@@ -398,6 +398,7 @@ TEST(relocations_of_debug_data)
         begin(&m, true, rows[i].cpu, rows[i].type);
         segment(&m, "", 0, &section, 1, 1);
         symbols(&m, &symbol, 1);
+        put_at(&m, SYMBOLS_AT + 24, 0x40, 8); /* where another symbol would have its value */
         put_at(&m, CONTENTS_AT, 0x100000002, 8);
         put_at(&m, CONTENTS_AT + 64, rows[i].place, 4);
         put_at(&m, CONTENTS_AT + 68, rows[i].word, 4);

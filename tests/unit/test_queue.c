@@ -159,8 +159,10 @@ TEST(ids_are_names_of_files)
     static const struct {
         const char *id;
         bool want;
-    } rows[] = {{"a", true},   {"A-b_c.9", true}, {"", false},    {".", false},
-                {"..", false}, {"a/b", false},    {"a b", false}, {".tmp", false}};
+    } rows[] = {{"a", true},      {"A-b_c.9", true}, {"", false},     {".", false},
+                {"..", false},    {"a/b", false},    {"a b", false},  {".tmp", false},
+                {"azAZ09", true}, {"a@", false},     {"a[", false},   {"a`", false},
+                {"a{", false},    {"a:", false},     {"a\x80", false}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         test_row(rows[i].id);
         CHECK_EQ(queue_id_is_valid(rows[i].id), rows[i].want);

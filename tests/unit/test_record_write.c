@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "format/record/record.h"
 #include "format/record/record_steps.h"
 #include "test.h"
@@ -210,7 +211,7 @@ TEST(what_is_written_is_read_again)
 /* ---- steps ---------------------------------------------------------------------------- */
 
 struct draft {
-    uint8_t data[2048];
+    uint8_t data[12288];
     size_t bytes;
 };
 
@@ -365,9 +366,9 @@ TEST(steps_stay_within_their_stack)
 
 enum { RETURNS = RECORD_FRAME_RETURN | RECORD_FOUND_LEAF << RECORD_FRAME_SHIFT_FOUND };
 
-/* One frame at VA with FLAGS, captured at AT_NS. */
-static void put_capture(struct draft *d, uint32_t thread, uint64_t at_ns, uint64_t va,
-                        uint64_t flags, const char *label)
+/* FRAMES, each of them WORD, captured at AT_NS. */
+static void put_frames(struct draft *d, uint32_t thread, uint64_t at_ns, uint32_t frames,
+                       uint64_t word, const char *label)
 {
     const size_t from = d->bytes, label_bytes = strlen(label);
     put(d, 0, 4);
@@ -375,15 +376,22 @@ static void put_capture(struct draft *d, uint32_t thread, uint64_t at_ns, uint64
     put(d, at_ns, 8);
     put(d, 1200, 4);
     put(d, 3, 4);
-    put(d, 1, 2);
+    put(d, frames, 2);
     put(d, label_bytes, 2);
     put(d, RECORD_STOP_LIMIT, 4);
-    put(d, va | flags << RECORD_N_VA_BITS, 8);
+    for (uint32_t i = 0; i < frames; i++)
+        put(d, word, 8);
     for (size_t i = 0; i < label_bytes; i++)
         put(d, (uint8_t)label[i], 1);
     while (d->bytes % 8 != 0)
         put(d, 0, 1);
     put_at(d, from, d->bytes - from, 4);
+}
+
+static void put_capture(struct draft *d, uint32_t thread, uint64_t at_ns, uint64_t va,
+                        uint64_t flags, const char *label)
+{
+    put_frames(d, thread, at_ns, 1, va | flags << RECORD_N_VA_BITS, label);
 }
 
 /* A module of 0x100 bytes at 0x1000, loaded and unloaded at these times. */
@@ -471,6 +479,35 @@ TEST(captures_have_the_modules_of_their_time)
         CHECK_EQ(f->module != NULL ? f->module->name[0] : 0, cases[i].module);
         CHECK_EQ(f->kind, cases[i].kind);
         CHECK_EQ(f->found_by, cases[i].found);
+        arena_free(&keep);
+    }
+}
+
+TEST(a_capture_has_as_many_frames_as_any_stack)
+{
+    for (uint32_t frames = LIMIT_FRAMES - 1; frames <= LIMIT_FRAMES + 1; frames++) {
+        struct fault fault = FAULT_INIT;
+        struct record_stack stack;
+        struct record record;
+        struct arena keep;
+        struct draft d;
+        arena_init(&keep, 0);
+        make_steps(&d, LOW, 1, true, 0);
+        d.bytes = RECORD_HEADER_BYTES;
+        put(&d, RECORD_SECTION_CAPTURES, 4);
+        put(&d, 0, 4);
+        put(&d, 1, 8);
+        put(&d, 0, 24);
+        put_frames(&d, 9, 1000, frames, 0x1010, "");
+        put_at(&d, RECORD_HEADER_BYTES + RECORD_S_BYTES, d.bytes - RECORD_HEADER_BYTES, 4);
+        put_at(&d, RECORD_H_COMMITTED, d.bytes, 8);
+        const bool good =
+            record_read(bytes_over(d.data, d.bytes, &fault), &keep, &record) == ERR_NONE &&
+            record_capture_stack(&record, 0, &keep, &stack, &fault) == ERR_NONE;
+        CHECK_EQ(good, frames <= LIMIT_FRAMES);
+        CHECK_EQ(fault.code, frames <= LIMIT_FRAMES ? ERR_NONE : ERR_LIMIT);
+        if (good)
+            CHECK_EQ(stack.frame_count, frames);
         arena_free(&keep);
     }
 }

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "stack_text.h"
 #include "stacks/stack_input.h"
+#include "stacks/stack_reader.h"
 #include "test.h"
 
 struct row {
@@ -401,4 +402,39 @@ TEST(utf16_needs_no_mark)
         CHECK_STR(stack_text((const char *)data, sizeof data), "\u00FC: a!0x1@i\n");
     }
     CHECK_STR(stack_text((const char *)zeros, sizeof zeros), "-: !malformed@0\n-: !malformed@7\n");
+}
+
+/* Of an id that is written in hexadecimal: dashes and braces go, the first UPPER digits get large
+ * letters and the others small ones, as stack_reader.h says. */
+TEST(ids_have_letters_of_one_size)
+{
+    static const struct {
+        const char *text, *want; /* NULL: it is none */
+        size_t upper, room;
+    } rows[] = {
+        {"aAfF09", "AAFF09", 6, 16},
+        {"aAfF09", "aaff09", 0, 16},
+        {"aAfF", "AAff", 2, 16},
+        {"{aB-cD-eF}", "ABCdef", 3, 16},
+        {"", "", 8, 1},
+        {"abc", "ABC", 8, 4},
+        {"abc", NULL, 8, 3},
+        {"g", NULL, 8, 16},
+        {"`", NULL, 8, 16},
+        {"G", NULL, 8, 16},
+        {"@", NULL, 8, 16},
+        {"/", NULL, 8, 16},
+        {":", NULL, 8, 16},
+        {"a b", NULL, 8, 16},
+        {"0x1", NULL, 8, 16},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char out[16];
+        test_row(rows[i].text);
+        const bool good =
+            input_copy_id(rows[i].text, strlen(rows[i].text), rows[i].upper, out, rows[i].room);
+        CHECK_EQ(good, rows[i].want != NULL);
+        if (good)
+            CHECK_STR(out, rows[i].want);
+    }
 }

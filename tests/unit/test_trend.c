@@ -98,6 +98,27 @@ TEST(every_figure_can_be_read_of_runs_and_of_cases)
     store_tear_down(&f);
 }
 
+/* Tukey's fences: the quartiles of 100, 120, 140 and 200 are 115 and 155, so that the band is 60
+ * wider on both sides. Fewer than four values have none. */
+TEST(a_band_is_that_of_four_values_or_more)
+{
+    static const uint64_t values[] = {140, 100, 200, 120};
+    struct store_fixture f;
+    store_set_up(&f);
+    for (int i = 0; i < 4; i++) {
+        (void)put_run(
+            &f, &(struct made){.day = 1 + (unsigned)i, .cases = 1, .dump_write_ns = values[i]});
+        const struct trend_study s = make(&f, (struct trend_query){.metric = METRIC_DUMP_WRITE});
+        REQUIRE(s.trend.count == (uint32_t)i + 1);
+        CHECK_EQ(isnan(s.trend.low) && isnan(s.trend.high), i < 3);
+        if (i < 3)
+            continue;
+        CHECK_NEAR(s.trend.low, 55, 1e-9);
+        CHECK_NEAR(s.trend.high, 215, 1e-9);
+    }
+    store_tear_down(&f);
+}
+
 TEST(times_of_a_crowd_are_left_out)
 {
     struct store_fixture f;

@@ -10,6 +10,7 @@ globalThis.fetch = async (path, asked) => {
   const { method = 'GET', body } = asked ?? {};
   if (method !== 'GET') sent.push(`${method} ${path} ${typeof body === 'string' ? body : ''}`.trim());
   const data = answers[String(path).split('?')[0]];
+  if (data instanceof Blob) return new Response(data); // a file
   return data instanceof Error
     ? new Response(JSON.stringify({ error: { key: 'some', message: data.message, hint: null } }), {
         status: 409,
