@@ -88,16 +88,26 @@ struct showing {
     bool second;
 };
 
+/* S in place of the example in *EXAMPLE, if it is a better one. False: no memory. */
+static bool take_example(struct failure_count *count, const struct showing *s,
+                         const struct diff_case **example, bool *second)
+{
+    if (*example != NULL && (*second == s->second ? !is_smaller(s->c, *example) : s->second))
+        return true;
+    *example = copy_of(count, s->c);
+    *second = s->second;
+    return *example != NULL;
+}
+
 static uint32_t new_group(struct failure_count *count, const char *key, const struct showing *s)
 {
     struct failures *out = count->out;
     if (!ARENA_ROOM(count->keep, out->rows, count->room, (uint64_t)out->count + 1))
         return UINT32_MAX;
     struct failure *group = &out->rows[out->count];
-    *group = (struct failure){
-        .verdict = s->c->verdict, .second = s->second, .example = copy_of(count, s->c)};
+    *group = (struct failure){.verdict = s->c->verdict};
     memcpy(group->key, key, sizeof group->key);
-    return group->example != NULL ? out->count++ : UINT32_MAX;
+    return out->count++;
 }
 
 static bool add_form(struct failure_count *count, struct failure *group, const struct showing *s)
@@ -114,8 +124,9 @@ static bool add_form(struct failure_count *count, struct failure *group, const s
             .cause = f != NULL ? cause_name(f->cause) : verdict_name(s->c->verdict),
             .place = pooled(count, s->place)};
     }
-    group->forms[at].cases++;
-    return group->forms[at].sentence != NULL;
+    struct failure_form *form = &group->forms[at];
+    form->cases++;
+    return form->sentence != NULL && take_example(count, s, &form->example, &form->second);
 }
 
 static uint32_t add_showing(struct failure_count *count, const struct showing *s)
@@ -131,15 +142,11 @@ static uint32_t add_showing(struct failure_count *count, const struct showing *s
     if (at == out->count && new_group(count, key, s) == UINT32_MAX)
         return UINT32_MAX;
     struct failure *group = &out->rows[at];
-    if ((group->second && !s->second) ||
-        (group->second == s->second && is_smaller(s->c, group->example))) {
-        const struct diff_case *better = copy_of(count, s->c);
-        group->example = better != NULL ? better : group->example;
-        group->second = s->second;
-    }
     group->cases++;
     add_blame(count, group, s->c->finding);
-    return add_form(count, group, s) ? at : UINT32_MAX;
+    return take_example(count, s, &group->example, &group->second) && add_form(count, group, s)
+               ? at
+               : UINT32_MAX;
 }
 
 /* C as its second finding alone would make it. */
@@ -199,6 +206,8 @@ static void name_group(struct failure_count *count, struct failure *group)
     const uint32_t rest = group->cases - most->cases;
     group->cause = most->cause;
     group->place = most->place;
+    group->example = most->example;
+    group->second = most->second;
     group->sentence = group->shows = most->sentence;
     group->elsewhere = rest;
     if (rest > 0)

@@ -21,9 +21,11 @@ struct failure_blame {
 
 /* One way in which a fault shows. */
 struct failure_form {
-    const char *sentence; /* what is wrong, without a full stop */
-    const char *cause;    /* cause_name(), or the verdict's name */
-    const char *place;    /* module, without the name of a build; NULL: unknown */
+    const char *sentence;            /* what is wrong, without a full stop */
+    const char *cause;               /* cause_name(), or the verdict's name */
+    const char *place;               /* module, without the name of a build; NULL: unknown */
+    const struct diff_case *example; /* as that of a group */
+    bool second;
     uint32_t cases;
 };
 
@@ -35,8 +37,10 @@ struct failure {
     struct failure_form forms[FAILURE_FORMS]; /* the others are not counted */
     uint32_t form_count;
     enum verdict verdict;
-    bool second;                     /* the example is here by finding_second() */
-    const struct diff_case *example; /* the one with the shortest stacks; its finding is copied */
+    bool second; /* the example is here by finding_second() */
+    /* Of those that show what the sentence says, the one with the shortest stacks; its finding is
+     * copied. */
+    const struct diff_case *example;
     struct failure_blame blames[FAILURE_BLAMES]; /* most cases first; the others are not counted */
     uint32_t blame_count, cases, fresh;          /* fresh: set by who knows the baseline */
     struct case_history since;                   /* likewise */
