@@ -60,25 +60,31 @@ static bool is_smaller(const struct diff_case *a, const struct diff_case *b)
     return name != 0 ? name < 0 : strcmp(a->variant, b->variant) < 0;
 }
 
-static void add_blame(struct failure_count *count, struct failure *group, const struct finding *f)
+static void count_blame(struct failure *group, const char *blame, uint32_t cases)
 {
-    char text[BLAME_TEXT_BYTES];
-    const char *blame = f != NULL ? finding_blame_text(f, text) : "";
     uint32_t at = 0;
-    if (*blame == '\0')
-        return;
     while (at < group->blame_count && strcmp(group->blames[at].text, blame) != 0)
         at++;
     if (at == FAILURE_BLAMES)
         return;
     if (at == group->blame_count)
-        group->blames[group->blame_count++] = (struct failure_blame){pooled(count, blame), 0};
-    group->blames[at].cases++;
+        group->blames[group->blame_count++] = (struct failure_blame){blame, 0};
+    group->blames[at].cases += cases;
     for (; at > 0 && group->blames[at].cases > group->blames[at - 1].cases; at--) {
         const struct failure_blame more = group->blames[at];
         group->blames[at] = group->blames[at - 1];
         group->blames[at - 1] = more;
     }
+}
+
+static void add_blame(struct failure_count *count, struct failure *group, const struct finding *f)
+{
+    char text[BLAME_TEXT_BYTES];
+    const char *blame = pooled(count, f != NULL ? finding_blame_text(f, text) : "");
+    if (text_or_empty(blame)[0] == '\0')
+        group->unblamed++;
+    else
+        count_blame(group, blame, 1);
 }
 
 /* How one of C's findings shows, and what it is a case of. */
@@ -329,15 +335,9 @@ static struct failure *source_of(const struct failures *all, const struct failur
 
 static void merge(struct failure *into, const struct failure *group)
 {
-    for (uint32_t i = 0; i < group->blame_count; i++) {
-        uint32_t at = 0;
-        while (at < into->blame_count && strcmp(into->blames[at].text, group->blames[i].text) != 0)
-            at++;
-        if (at == into->blame_count && at < FAILURE_BLAMES)
-            into->blames[into->blame_count++] = (struct failure_blame){group->blames[i].text, 0};
-        if (at < FAILURE_BLAMES)
-            into->blames[at].cases += group->blames[i].cases;
-    }
+    for (uint32_t i = 0; i < group->blame_count; i++)
+        count_blame(into, group->blames[i].text, group->blames[i].cases);
+    into->unblamed += group->unblamed;
     into->cases += group->cases;
 }
 
@@ -427,12 +427,29 @@ struct diff_case failures_case(const struct run_case *c)
     return out;
 }
 
+/* Row AT of the blames; after those that are listed comes what is left of the cases. False: there
+ * is no such row. */
+static bool blame_row(const struct failure *failure, uint32_t at, struct failure_blame *out)
+{
+    uint32_t left = failure->cases;
+    if (at < failure->blame_count) {
+        *out = failure->blames[at];
+        return true;
+    }
+    for (uint32_t i = 0; i < failure->blame_count; i++)
+        left -= failure->blames[i].cases;
+    *out = (struct failure_blame){left == failure->unblamed ? "not known" : "others or not known",
+                                  left};
+    return at > 0 && at == failure->blame_count && left > 0;
+}
+
 const char *failure_blames_text(const struct failure *failure, struct arena *keep)
 {
     const char *text = "";
-    for (uint32_t i = 0; i < failure->blame_count && text != NULL; i++)
-        text = arena_printf(keep, "%s%s%s (%" PRIu32 ")", text, i > 0 ? ", " : "",
-                            failure->blames[i].text, failure->blames[i].cases);
+    struct failure_blame row;
+    for (uint32_t i = 0; text != NULL && blame_row(failure, i, &row); i++)
+        text = arena_printf(keep, "%s%s%s (%" PRIu32 ")", text, i > 0 ? ", " : "", row.text,
+                            row.cases);
     return text;
 }
 
@@ -466,10 +483,11 @@ void failure_write_members(struct json *j, const struct failure *f)
     json_key_string(j, "sentence", f->sentence);
     json_key_string(j, "verdict", verdict_name(f->verdict));
     json_key_array(j, "blames");
-    for (uint32_t i = 0; i < f->blame_count; i++) {
+    struct failure_blame row;
+    for (uint32_t i = 0; blame_row(f, i, &row); i++) {
         json_object(j);
-        json_key_string(j, "blame", f->blames[i].text);
-        json_key_uint(j, "cases", f->blames[i].cases);
+        json_key_string(j, "blame", row.text);
+        json_key_uint(j, "cases", row.cases);
         json_object_end(j);
     }
     json_array_end(j);

@@ -41,8 +41,9 @@ struct failure {
     /* Of those that show what the sentence says, the one with the shortest stacks; its finding is
      * copied. */
     const struct diff_case *example;
-    struct failure_blame blames[FAILURE_BLAMES]; /* most cases first; the others are not counted */
-    uint32_t blame_count, cases, fresh;          /* fresh: set by who knows the baseline */
+    struct failure_blame blames[FAILURE_BLAMES]; /* most cases first; for others there is no room */
+    uint32_t blame_count, cases, unblamed;       /* unblamed: cases without any */
+    uint32_t fresh;                              /* set by who knows the baseline */
     struct case_history since;                   /* likewise */
 };
 
@@ -75,12 +76,13 @@ void failures_findings(const struct run_case *c, const struct finding *out[FAILU
 /* C as failures_add() takes it; borrows C. */
 struct diff_case failures_case(const struct run_case *c);
 
-/* "walk of dump (380 cases), none: the votes are even (2)"; "" when no engine is to blame. In KEEP;
- * NULL: no memory. */
+/* "walk of dump (380), none: the votes are even (2), not known (3)": all cases of FAILURE. "" when
+ * no case has a blame. In KEEP; NULL: no memory. */
 const char *failure_blames_text(const struct failure *failure, struct arena *keep);
 
 /* [{key, sentence, cause, module, verdict, cases, new, blames: [{blame, cases}], example:
- * {scenario, variant, repeat}, since, before}], at most MOST (0: all). */
+ * {scenario, variant, repeat}, since, before}], at most MOST (0: all). `blames` are as in
+ * failure_blames_text(). */
 void failures_write_json(struct json *j, const struct failures *failures, uint32_t most);
 void failure_write_members(struct json *j, const struct failure *failure);
 /* Only since and before. */

@@ -401,10 +401,9 @@ test('groups_of_cases_name_blame_and_since', () => {
   };
   const two = {
     ...group,
-    cases: 1,
     blames: [
       { blame: 'record', cases: 2 },
-      { blame: 'none', cases: 1 },
+      { blame: 'not known', cases: 1 },
     ],
     since: null,
     example: { ...example, repeat: 0 },
@@ -417,9 +416,9 @@ test('groups_of_cases_name_blame_and_since', () => {
     [
       'one blame',
       lines[0],
-      '3 cases: it brokeblame: walk of dump · since run 5 (0123456789), run 4 was good · e.g. s.v',
+      '3 cases: it brokeblame: walk of dump (3) · since run 5 (0123456789), run 4 was good · e.g. s.v',
     ],
-    ['two blames', lines[1], '1 case: it brokeblame: record (2), none (1) · e.g. s.v'],
+    ['two blames', lines[1], '3 cases: it brokeblame: record (2), not known (1) · e.g. s.v'],
     ['more', lines[2], 'and 2 more problems'],
     [
       'where they lead',

@@ -1,5 +1,9 @@
 /* What is said of a problem: its sentence, its example and its blames say the same. */
 #include "study/failures.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 #include "test.h"
 
 enum { CASES_MAX = 6 };
@@ -66,6 +70,68 @@ TEST(an_example_shows_what_the_sentence_says)
                   "dump lacks a frame that ran, in a.exe (wrong step by UWOP_SET_FPREG)");
         CHECK_STR(failures.rows[0].example->scenario, rows[i].example);
         CHECK_STR(failures.rows[0].example->reason, "one is lacking");
+        arena_free(&keep);
+    }
+}
+
+static const char *written(const struct failures *failures, struct arena *keep)
+{
+    struct json j;
+    size_t bytes = 0;
+    json_to_text(&j, false);
+    failures_write_json(&j, failures, 0);
+    char *text = json_take(&j, &bytes);
+    REQUIRE(text != NULL);
+    const char *kept = arena_text(keep, text, bytes);
+    free(text);
+    return kept;
+}
+
+/* Who reads blames adds them up: they are those of all cases of a problem, or there are none. */
+TEST(blames_add_up_to_the_cases)
+{
+    static const struct {
+        const char *name;
+        struct made_case cases[CASES_MAX];
+        const char *blames;
+    } rows[] = {
+        {"all", {{"a", 1, {LACKS, BY_WALK}}, {"b", 1, {LACKS, BY_WALK}}}, "walk of dump (2)"},
+        {"one has none",
+         {{"a", 1, {LACKS, BY_WALK}}, {"b", 1, {LACKS}}, {"c", 1, {LACKS, BY_WALK}}},
+         "walk of dump (2), not known (1)"},
+        {"most have none",
+         {{"a", 1, {LACKS}}, {"b", 1, {LACKS}}, {"c", 1, {LACKS, BY_WALK}}},
+         "walk of dump (1), not known (2)"},
+        {"even votes are another answer than none",
+         {{"a", 1, {LACKS, BY_WALK}}, {"b", 1, {LACKS, .blame = BLAME_EVEN}}, {"c", 1, {LACKS}}},
+         "walk of dump (1), none: the votes are even (1), not known (1)"},
+        {"none has one", {{"a", 1, {LACKS}}, {"b", 1, {LACKS}}}, ""},
+        {"more blames than are listed",
+         {{"a", 1, {LACKS, .blame = BLAME_WALK, .blame_engine = "one"}},
+          {"b", 1, {LACKS, .blame = BLAME_WALK, .blame_engine = "two"}},
+          {"c", 1, {LACKS, .blame = BLAME_WALK, .blame_engine = "three"}},
+          {"d", 1, {LACKS, .blame = BLAME_WALK, .blame_engine = "four"}},
+          {"e", 1, {LACKS, .blame = BLAME_WALK, .blame_engine = "five"}},
+          {"f", 1, {LACKS}}},
+         "walk of one (1), walk of two (1), walk of three (1), walk of four (1), others or not "
+         "known (2)"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct failures failures;
+        uint32_t sum = 0, listed = 0;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        group(rows[i].cases, &keep, &failures);
+        REQUIRE(failures.count == 1);
+        CHECK_STR(failure_blames_text(&failures.rows[0], &keep), rows[i].blames);
+        const char *text = written(&failures, &keep);
+        for (const char *at = text; (at = strstr(at, "{\"blame\":")) != NULL; listed++) {
+            at = strstr(at, "\"cases\":") + strlen("\"cases\":");
+            sum += (uint32_t)strtoul(at, NULL, 10);
+        }
+        CHECK_EQ(sum, listed > 0 ? failures.rows[0].cases : 0);
+        CHECK_EQ(listed > 0, rows[i].blames[0] != '\0');
         arena_free(&keep);
     }
 }

@@ -7,12 +7,9 @@ import { Link, caseName, number, plural } from '../ui.js';
 /** @type {(run: number | string, group: Group) => string} */
 export const groupPath = (run, { key }) => withQuery(`/runs/${run}/mismatches`, { problem: key });
 
-// "walk of dump (380 cases), none: the votes are even (2)"
+// "walk of dump (380), none: the votes are even (2)", as reports have it
 /** @type {(group: Group) => string} */
-const blames = ({ blames: rows, cases }) =>
-  rows.length === 1 && rows[0].cases === cases
-    ? rows[0].blame
-    : rows.map((row) => `${row.blame} (${number(row.cases)})`).join(', ');
+const blames = (group) => group.blames.map(({ blame, cases }) => `${blame} (${number(cases)})`).join(', ');
 
 /**
  * Since which run a group fails, before what follows.
