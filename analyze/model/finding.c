@@ -47,13 +47,15 @@ static const char *const blame_texts[BLAME_COUNT] = {
     [BLAME_UNKNOWN] = "",
     [BLAME_WALK] = "walk of ",
     [BLAME_SYMBOLS] = "symbols of ",
-    [BLAME_SYMBOLS_SHARED] = "symbols (shared)",
+    [BLAME_SYMBOLS_SHARED] = "symbols of both ways",
     [BLAME_DUMP_READER] = "dump reader",
     [BLAME_RECORD] = "record",
     [BLAME_TRUTH] = "truth suspect",
     [BLAME_ALIGNMENT] = "alignment",
     [BLAME_EVEN] = "none: the votes are even",
 };
+
+#define STORED_SHARED "symbols (shared)" /* BLAME_SYMBOLS_SHARED in databases */
 
 static bool names_engine(enum blame blame)
 {
@@ -69,9 +71,14 @@ const char *finding_blame_text(const struct finding *f, char out[BLAME_TEXT_BYTE
     return out;
 }
 
+const char *finding_blame_stored(const struct finding *f, char out[BLAME_TEXT_BYTES])
+{
+    return f->blame == BLAME_SYMBOLS_SHARED ? STORED_SHARED : finding_blame_text(f, out);
+}
+
 void finding_blame_parse(const char *text, struct finding *f)
 {
-    f->blame = BLAME_UNKNOWN;
+    f->blame = text_equal(text, STORED_SHARED) ? BLAME_SYMBOLS_SHARED : BLAME_UNKNOWN;
     f->blame_engine = NULL;
     for (int i = BLAME_UNKNOWN + 1; text != NULL && i < BLAME_COUNT; i++) {
         const size_t bytes = strlen(blame_texts[i]);

@@ -97,12 +97,15 @@ const char *finding_level_name(enum finding_level level); /* "physical", "functi
 const char *cause_name(enum cause cause);                 /* "tail_call", ...               */
 const char *verdict_name(enum verdict verdict);           /* "PASS", "FAIL", ...            */
 
-/* "walk of offset:rtl", "symbols (shared)", "truth suspect", ...; "" if it is unknown.  Returns
+/* "walk of offset:rtl", "symbols of both ways", "truth suspect", ...; "" if it is unknown.  Returns
  * what to print, which is OUT or a constant. */
 enum { BLAME_TEXT_BYTES = 128 };
 const char *finding_blame_text(const struct finding *f, char out[BLAME_TEXT_BYTES]);
 
-/* The reverse: fills `blame` and `blame_engine`, which borrows TEXT. */
+/* The same as databases have it: what was stored once stays. */
+const char *finding_blame_stored(const struct finding *f, char out[BLAME_TEXT_BYTES]);
+
+/* The reverse of both: fills `blame` and `blame_engine`, which borrows TEXT. */
 void finding_blame_parse(const char *text, struct finding *f);
 
 /* The finding that decides a failing case: of the first thread in which one fails, the failing one

@@ -39,6 +39,19 @@ static const char *note_of(const struct failure *f, const char *right, struct ar
     return add_part(note, "right: ", right, keep);
 }
 
+/* The example's reason, and which cases fail. What has no room is what is last: of few cases these
+ * are named first. */
+static const char *why_of(const struct run_figures *report, const struct case_group *group,
+                          struct arena *keep)
+{
+    const char *names = text_or_empty(summary_names(report, group, NAMES_SHOWN, keep));
+    char name[160];
+    if (group->count <= NAMES_SHOWN)
+        return arena_printf(keep, "%s: %s", names, group->reason);
+    return arena_printf(keep, "e.g. %s: %s; cases: %s", case_name(group->example, name),
+                        group->reason, names);
+}
+
 static void failing_entry(const void *rows, size_t at, struct arena *keep, struct sheet_entry *out)
 {
     const struct groups_of *of = rows;
@@ -48,14 +61,10 @@ static void failing_entry(const void *rows, size_t at, struct arena *keep, struc
     out->head = arena_printf(keep, "%s %s  %u case%s: ", verdict_glyph(example->result.verdict),
                              verdict_name(example->result.verdict), group->count,
                              group->count == 1 ? "" : "s");
-    out->text = group->failure->shows;
-    if (group->failure->elsewhere > 0)
-        out->text = arena_printf(keep, "%s; in %u it shows in another way", out->text,
-                                 group->failure->elsewhere);
-    out->most = 2;
-    out->why = arena_printf(keep, "%s: %s",
-                            text_or_empty(summary_names(of->report, group, NAMES_SHOWN, keep)),
-                            group->reason);
+    out->text = group->failure->sentence;
+    out->most = 3;
+    out->why_most = 2;
+    out->why = why_of(of->report, group, keep);
     out->note = note_of(group->failure, example->result.right, keep);
     out->command = of->report->run->id != 0 ? summary_command(example, keep) : NULL;
     out->stands_for = group->count;

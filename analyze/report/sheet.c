@@ -244,7 +244,7 @@ static void print_entry(struct sheet *s, const struct sheet_entry *e)
     if (e->why != NULL && e->why[0] != 0) {
         const uint32_t in = e->why_indent != 0 ? e->why_indent : 2;
         page_cell(&s->page, INK_PLAIN, (int)in, "");
-        page_wrap_most(&s->page, INK_PLAIN, in, e->most, e->why);
+        page_wrap_most(&s->page, INK_PLAIN, in, e->why_most != 0 ? e->why_most : e->most, e->why);
     }
     const char *command = e->command != NULL ? arena_printf(s->keep, "more: %s", e->command) : NULL;
     const char *note = e->note;

@@ -64,6 +64,7 @@ struct sheet_entry {
     const char *note;            /* likewise, dim */
     const char *command;         /* after NOTE: what can be typed */
     uint32_t most;               /* lines of TEXT and of WHY; 0: any number */
+    uint32_t why_most;           /* of WHY, where it has others; 0: MOST */
     uint32_t indent, stands_for; /* of TEXT's other lines; 0: the width of HEAD; 0: one thing */
     uint32_t why_indent;         /* 0: 2 */
 };

@@ -399,7 +399,7 @@ static void put_finding(struct writer *w, const struct finding *f, uint32_t posi
     query_int(&q, f->row);
     query_int(&q, f->fails);
     query_text(&q, NULL); /* see EVIDENCE in sql.c */
-    query_text(&q, finding_blame_text(f, blame));
+    query_text(&q, finding_blame_stored(f, blame));
     query_text(&q, f->witnesses);
     query_text(&q, f->module);
     query_text(&q, f->function);

@@ -91,6 +91,7 @@ static void add_blame(struct failure_count *count, struct failure *group, const 
 struct showing {
     const struct diff_case *c; /* with that finding */
     const char *sentence, *mechanism, *place;
+    const char *file; /* PLACE with the name of the build */
     bool second;
 };
 
@@ -116,26 +117,38 @@ static uint32_t new_group(struct failure_count *count, const char *key, const st
     return out->count++;
 }
 
-static bool add_form(struct failure_count *count, struct failure *group, const struct showing *s)
+static bool new_form(struct failure_count *count, struct failure *group, const struct showing *s,
+                     struct arena *scratch)
+{
+    const struct finding *f = s->c->finding;
+    group->forms[group->form_count++] = (struct failure_form){
+        .sentence = pooled(count, s->sentence),
+        .cause = f != NULL ? cause_name(f->cause) : verdict_name(s->c->verdict),
+        .place = pooled(count, s->place),
+        .file = pooled(count, s->file),
+        .named = pooled(count, failure_sentence(s->c, s->file, scratch))};
+    const struct failure_form *made = &group->forms[group->form_count - 1];
+    return made->sentence != NULL && made->named != NULL;
+}
+
+static bool add_form(struct failure_count *count, struct failure *group, const struct showing *s,
+                     struct arena *scratch)
 {
     uint32_t at = 0;
     while (at < group->form_count && strcmp(group->forms[at].sentence, s->sentence) != 0)
         at++;
     if (at == FAILURE_FORMS)
         return true;
-    if (at == group->form_count) {
-        const struct finding *f = s->c->finding;
-        group->forms[group->form_count++] = (struct failure_form){
-            .sentence = pooled(count, s->sentence),
-            .cause = f != NULL ? cause_name(f->cause) : verdict_name(s->c->verdict),
-            .place = pooled(count, s->place)};
-    }
+    if (at == group->form_count && !new_form(count, group, s, scratch))
+        return false;
     struct failure_form *form = &group->forms[at];
     form->cases++;
-    return form->sentence != NULL && take_example(count, s, &form->example, &form->second);
+    form->several = form->several || !text_equal(form->file, s->file);
+    return take_example(count, s, &form->example, &form->second);
 }
 
-static uint32_t add_showing(struct failure_count *count, const struct showing *s)
+static uint32_t add_showing(struct failure_count *count, const struct showing *s,
+                            struct arena *scratch)
 {
     struct failures *out = count->out;
     char key[FAILURE_KEY_BYTES];
@@ -150,7 +163,8 @@ static uint32_t add_showing(struct failure_count *count, const struct showing *s
     struct failure *group = &out->rows[at];
     group->cases++;
     add_blame(count, group, s->c->finding);
-    return take_example(count, s, &group->example, &group->second) && add_form(count, group, s)
+    return take_example(count, s, &group->example, &group->second) &&
+                   add_form(count, group, s, scratch)
                ? at
                : UINT32_MAX;
 }
@@ -178,14 +192,15 @@ bool failures_add(struct failure_count *count, const struct diff_case *c,
         arena_init(&scratch, 0);
         const struct finding *f = as[i]->finding;
         struct showing s = {.c = as[i], .second = i > 0};
-        s.place =
-            f != NULL ? failure_place(failure_module(f, &scratch), c->variant, &scratch) : NULL;
+        const char *module = f != NULL ? failure_module(f, &scratch) : NULL;
+        s.place = failure_place(module, c->variant, &scratch);
+        s.file = failure_place(module, "", &scratch);
         s.sentence = failure_sentence(as[i], s.place, &scratch);
         s.mechanism = s.sentence;
         if (s.sentence != NULL && failure_is_by_finding(as[i]))
             s.mechanism = failure_mechanism(f, s.sentence, s.place, &scratch);
         if (s.sentence != NULL && s.mechanism != NULL)
-            numbers[i] = add_showing(count, &s);
+            numbers[i] = add_showing(count, &s, &scratch);
         added = added && numbers[i] != UINT32_MAX;
         arena_free(&scratch);
     }
@@ -211,15 +226,14 @@ static void name_group(struct failure_count *count, struct failure *group)
     const struct failure_form *most = main_form(group);
     const uint32_t rest = group->cases - most->cases;
     group->cause = most->cause;
-    group->place = most->place;
+    group->place = most->several ? most->place : most->file;
     group->example = most->example;
     group->second = most->second;
-    group->sentence = group->shows = most->sentence;
-    group->elsewhere = rest;
+    group->sentence = most->several ? most->sentence : most->named;
     if (rest > 0)
         group->sentence =
-            arena_printf(count->keep, "%s; in %" PRIu32 " of them it shows in another way",
-                         most->sentence, rest);
+            arena_printf(count->keep, "%s; in %" PRIu32 " of them the same fault looks different",
+                         group->sentence, rest);
 }
 
 /* A few cases without a sure blame are put down to a fault of the same engine that so many times as
@@ -269,7 +283,7 @@ static bool is_unblamed(const struct failure *group)
 static bool is_side_of(const struct failure *other, const struct failure *group)
 {
     const char *engine = group->example->finding->engine, *blame = other->blames[0].text;
-    if (strcmp(blame, "symbols (shared)") == 0)
+    if (strcmp(blame, "symbols of both ways") == 0)
         return engine_kind_of(engine) == ENGINE_KIND_DUMP ||
                engine_kind_of(engine) == ENGINE_KIND_OFFSET;
     if (engine_kind_of(engine) == ENGINE_KIND_DUMP)

@@ -23,7 +23,10 @@ struct failure_blame {
 struct failure_form {
     const char *sentence;            /* what is wrong, without a full stop */
     const char *cause;               /* cause_name(), or the verdict's name */
-    const char *place;               /* module, without the name of a build; NULL: unknown */
+    const char *place;               /* failure_place(); NULL: unknown */
+    const char *file;                /* the same of the first case, with the name of its build */
+    const char *named;               /* the sentence with that file */
+    bool several;                    /* files */
     const struct diff_case *example; /* as that of a group */
     bool second;
     uint32_t cases;
@@ -32,8 +35,6 @@ struct failure_form {
 struct failure {
     char key[FAILURE_KEY_BYTES];              /* its name in addresses: the same in every run */
     const char *sentence, *cause, *place;     /* of most of its cases: see failure_form */
-    const char *shows;                        /* the sentence without that of other forms */
-    uint32_t elsewhere;                       /* cases in which it shows in another way */
     struct failure_form forms[FAILURE_FORMS]; /* the others are not counted */
     uint32_t form_count;
     enum verdict verdict;

@@ -8,7 +8,16 @@
 #define NO_SYMBOLS " has no symbols: " /* in evidence; after it a file's name, and why */
 
 /* What a stack does wrong at the first place where it is wrong. */
-enum shape { SHAPE_LACKS, SHAPE_EXTRA, SHAPE_ADDRESS, SHAPE_FUNCTION, SHAPE_LINE, SHAPES };
+enum shape {
+    SHAPE_LACKS,
+    SHAPE_EXTRA,
+    SHAPE_ADDRESS,
+    SHAPE_RETURN, /* the same address, of another kind */
+    SHAPE_INTERRUPTED,
+    SHAPE_FUNCTION,
+    SHAPE_LINE,
+    SHAPES
+};
 
 /* After the name of an engine; EITHER: which of two is right is not known. */
 static const struct {
@@ -20,6 +29,11 @@ static const struct {
                      "only one has a frame"},
     [SHAPE_ADDRESS] = {"has another address than ran", "has another address than ", "",
                        "their addresses differ"},
+    [SHAPE_RETURN] = {"has a return address, not an interrupted one", "has a return address and ",
+                      " an interrupted one", "only one has a return address"},
+    [SHAPE_INTERRUPTED] = {"has an interrupted address, not a return address",
+                           "has an interrupted address and ", " a return address",
+                           "only one has a return address"},
     [SHAPE_FUNCTION] = {"names another function than ran", "names another function than ", "",
                         "their functions differ"},
     [SHAPE_LINE] = {"gives another line than ran", "gives another line than ", "",
@@ -33,6 +47,11 @@ static enum shape shape_of(const struct finding *f, bool swapped)
         return swapped ? SHAPE_EXTRA : SHAPE_LACKS;
     if (f->frame_b < 0)
         return swapped ? SHAPE_LACKS : SHAPE_EXTRA;
+    const char *evidence = f->cause == CAUSE_LOOKUP_ADDRESS ? text_or_empty(f->evidence) : "";
+    const char *returns = strstr(evidence, " (return)");
+    const char *interrupted = strstr(evidence, " (interrupted)"); /* of F's engine the first */
+    if (returns != NULL && interrupted != NULL)
+        return (returns < interrupted) != swapped ? SHAPE_RETURN : SHAPE_INTERRUPTED;
     return levels[f->level];
 }
 
@@ -63,9 +82,18 @@ static const char *cause_text(const struct finding *f, struct arena *keep)
     return text;
 }
 
-/* The own module that has no symbols, of those whose cause is that; else MODULE. */
+/* A module's identity is wrong in what an engine was given. */
+static bool is_of_identity(const struct finding *f)
+{
+    return f->cause == CAUSE_SYMBOLS_MISMATCH && failure_is_of_input(f);
+}
+
 const char *failure_module(const struct finding *f, struct arena *keep)
 {
+    const char *at = is_of_identity(f) ? strstr(text_or_empty(f->evidence), " at ") : NULL;
+    const size_t bytes = at != NULL ? strcspn(at + strlen(" at "), "!") : 0;
+    if (bytes > 0 && at[strlen(" at ") + bytes] == '!')
+        return arena_printf(keep, "%.*s", (int)bytes, at + strlen(" at "));
     const char *end = (f->cause == CAUSE_SYMBOLS_MISSING || f->cause == CAUSE_SYMBOLS_MISMATCH) &&
                               f->evidence != NULL
                           ? strstr(f->evidence, NO_SYMBOLS)
@@ -85,6 +113,11 @@ static const char *sentence_of_finding(const struct finding *f, const char *plac
     const enum shape shape = shape_of(f, swapped);
     if (f->cause == CAUSE_RECORD_WRONG)
         return "the record contradicts itself";
+    if (is_of_identity(f))
+        return arena_printf(keep,
+                            "the %s states another PDB (GUID, age) for %s than the file itself",
+                            f->blame == BLAME_RECORD ? "record" : "dump reader",
+                            place != NULL ? place : "a module");
     const char *file = f->evidence != NULL ? strstr(f->evidence, NO_SYMBOLS) : NULL;
     if (file != NULL && place != NULL) {
         const char *why = strstr(file + strlen(NO_SYMBOLS), ": "); /* after its name */
@@ -111,8 +144,6 @@ static const char *sentence_of_finding(const struct finding *f, const char *plac
                         text_or_empty(place), text_or_empty(cause));
 }
 
-/* MODULE in lower case, without "-ob2" where that is the build: one fault in one program is in one
- * place, however many builds there are. */
 const char *failure_place(const char *module, const char *variant, struct arena *keep)
 {
     char *out = module != NULL ? arena_string(keep, module) : NULL;
@@ -123,7 +154,8 @@ const char *failure_place(const char *module, const char *variant, struct arena 
     for (char *at = out; at != NULL && bytes > 0 && *at != '\0'; at++)
         if ((*at == '-' || *at == '_') && strncmp(at + 1, variant, bytes) == 0 &&
             (at[1 + bytes] == '.' || at[1 + bytes] == '\0')) {
-            memmove(at, at + 1 + bytes, strlen(at + 1 + bytes) + 1);
+            at[1] = '*';
+            memmove(at + 2, at + 1 + bytes, strlen(at + 1 + bytes) + 1);
             break;
         }
     return out;

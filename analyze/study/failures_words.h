@@ -15,12 +15,11 @@ bool failure_is_of_lines(const struct finding *f);
 /* C's group is made of its finding, not of the reason of its verdict. */
 bool failure_is_by_finding(const struct diff_case *c);
 
-/* The own module that has no symbols, where that is the cause; else the first that differs, or
- * NULL.
- */
+/* The own module that has no symbols or another identity, where that is the cause; else the first
+ * that differs, or NULL. */
 const char *failure_module(const struct finding *f, struct arena *keep);
 
-/* MODULE in lower case, without "-ob2" where that is the build: one fault in one program is in one
+/* MODULE in lower case, with "*" where "ob2" is the build: one fault in one program is in one
  * place, however many builds there are. NULL: MODULE is NULL. */
 const char *failure_place(const char *module, const char *variant, struct arena *keep);
 

@@ -69,7 +69,7 @@ class Differences(Stored):
         argv = ("compare", "1", "latest")
         rows = json.loads(self.run_db(*argv, "--json", exit_code=1).stdout)["clusters"]
         self.assertEqual([(r["cases"], r["cause"], r["module"], r["blame"]) for r in rows],
-                         [(3, "unexplained", "app.exe", "symbols (shared)"), (1, "unexplained", "odd.dll", "walk of dump")])
+                         [(3, "unexplained", "app.exe", "symbols of both ways"), (1, "unexplained", "odd.dll", "walk of dump")])
         self.assertEqual([(r["since"], r["before"]) for r in rows],
                          [({"run": 2, "commit": f"{2:040x}"}, {"run": 1, "commit": f"{1:040x}"}),
                           ({"run": 3, "commit": f"{3:040x}"}, {"run": 2, "commit": f"{2:040x}"})])
@@ -78,15 +78,15 @@ class Differences(Stored):
         page = self.run_db(*argv, "--markdown", exit_code=1).stdout
         row, = re.findall(r"(?m)^\| 3 \| .*$", page)
         self.assertEqual([cell.strip().replace("\\", "") for cell in row.split(" | ")],
-                         ["| 3", "dump names another function than ran, in app.exe", "symbols (shared) (3)",
+                         ["| 3", "dump names another function than ran, in app.exe", "symbols of both ways (3)",
                           "run 2 (000000000000); passed in run 1 (000000000000)", smallest, "it differs |"])
-        self.assertIn("Blame: symbols (shared) (the symbol lookup that all engines of ours share), for 3 of them. Since commit",
+        self.assertIn("Blame: symbols of both ways (the symbol lookup that all engines of ours share), for 3 of them. Since commit",
                       page.replace("\\", ""))
         self.assertNotIn("not_selected |", page)
         text = self.run_db(*argv, exit_code=1).stdout
         self.assertRegex(text, r"(?m)^3 cases: dump names another function than ran, in app\.exe$")
         self.assertRegex(text, rf"(?m)^  e\.g\. {re.escape(smallest)}: ")
-        self.assertRegex(text, r"(?m)^  blame: symbols \(shared\) \(3\) · since run 2 \(0{11}\d\); passed in run 1 ")
+        self.assertRegex(text, r"(?m)^  blame: symbols of both ways \(3\) · since run 2 \(0{11}\d\); passed in run 1 ")
         self.assertIn(f"To see the first one: `twinstack run -k {smallest}`, or its sealed case: `twinstack check /cases/2`.", page)
         # This database has no history of a run from another one.
         other = self.folder / "other.db"

@@ -29,7 +29,7 @@ import {
 const STEP = 'wrong step by UWOP';
 const SILENT = 'offset:rtl has, where the truth is silent';
 const ONE = `dump lacks a frame that ${SILENT}, in ntdll.dll (${STEP}_ALLOC_SMALL)`;
-const TWO = `dump lacks a frame that ran, in victims.exe (${STEP}_SET_FPREG)`;
+const TWO = `dump lacks a frame that ran, in victims-*.exe (${STEP}_SET_FPREG)`;
 const red = seed('red.db', 3, 24, 480, 'red');
 // Two findings that have four rows: three alike, and one after them.
 const apart = `

@@ -21,7 +21,7 @@ import { textOf } from './web/checks.mjs';
 const STEP = 'wrong step by UWOP';
 const SILENT = 'offset:rtl has, where the truth is silent';
 const ONE = `dump lacks a frame that ${SILENT}, in ntdll.dll (${STEP}_ALLOC_SMALL)`;
-const TWO = `dump lacks a frame that ran, in victims.exe (${STEP}_SET_FPREG)`;
+const TWO = `dump lacks a frame that ran, in victims-*.exe (${STEP}_SET_FPREG)`;
 const server = await serve('--db', seed('red.db', 3, 24, 480, 'red'));
 const chromium = await browser();
 

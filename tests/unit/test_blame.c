@@ -70,12 +70,13 @@ static const struct {
     {"the frame of the example in blame.c: 1 voter to 2", TRUTH, NO_THUNK, NO_THUNK, GOOD, GOOD,
      NO_THUNK, "record", "dump, judge:dbghelp", NULL, "dump"},
     {"the line of the example in blame.c: 1 voter to 3", TRUTH, OFF_BY_ONE, OFF_BY_ONE, OFF_BY_ONE,
-     GOOD, GOOD, "symbols (shared)", "judge:dbghelp, judge:llvm-symbolizer, truth", NULL, "none"},
+     GOOD, GOOD, "symbols of both ways", "judge:dbghelp, judge:llvm-symbolizer, truth", NULL,
+     "none"},
     {"rtl lost a frame that the truth has", TRUTH, NO_MIDDLE, NULL, GOOD, NULL, NULL,
      "walk of offset:rtl", "dump, truth", "offset:rtl", "dump"},
     {"who was not at the place has no vote about what is inlined there", TRUTH,
      POKE INLINED MIDDLE MAIN START THUNK LAST, NO_MIDDLE,
-     POKE INLINED MIDDLE MAIN START THUNK LAST, NULL, GOOD, "symbols (shared)",
+     POKE INLINED MIDDLE MAIN START THUNK LAST, NULL, GOOD, "symbols of both ways",
      "judge:llvm-symbolizer, truth", "offset:rtl", "none"},
     {"the dump's walk calls what was interrupted a return address", TRUTH,
      POKE "app.exe+2005 own middle /src/a.c:20 interrupted\n" MAIN START THUNK LAST, NULL,
@@ -93,9 +94,9 @@ static const struct {
     {"one against one, and no other engine saw it", NULL, NO_THUNK, NULL, GOOD, NULL, NULL,
      "none: the votes are even", "offset:rtl, dump", "dump", NULL},
     {"the shared lookup is off by one line", TRUTH, OFF_BY_ONE, NULL, OFF_BY_ONE, NULL, GOOD,
-     "symbols (shared)", "judge:llvm-symbolizer, truth", NULL, "none"},
+     "symbols of both ways", "judge:llvm-symbolizer, truth", NULL, "none"},
     {"the same, and only the truth contradicts it", TRUTH, OFF_BY_ONE, NULL, OFF_BY_ONE, NULL, NULL,
-     "symbols (shared)", "truth", NULL, "none"},
+     "symbols of both ways", "truth", NULL, "none"},
     {"one subject's lookup is asked wrongly", TRUTH, GOOD, NULL, OFF_BY_ONE, NULL, GOOD,
      "symbols of dump", "offset:rtl, judge:llvm-symbolizer, truth", NULL, "offset:rtl"},
     {"a judge's symbols", TRUTH, GOOD, NULL, GOOD, OFF_BY_ONE, GOOD, "symbols of judge:dbghelp",
@@ -118,7 +119,7 @@ static const struct {
      "dump reader", "offset:rtl, judge:dbghelp", NULL, "offset:rtl"},
     {"an inline frame that only the truth and a judge have",
      "poke a.c:10\nhelper h.h:3\nmiddle a.c:20\nmain a.c:30\n[thread_start]", GOOD, NULL, GOOD,
-     NULL, POKE INLINED MIDDLE MAIN START THUNK LAST, "symbols (shared)",
+     NULL, POKE INLINED MIDDLE MAIN START THUNK LAST, "symbols of both ways",
      "judge:llvm-symbolizer, truth", NULL, "none"},
     {"the dump's modules are a page too high", TRUTH, GOOD, NULL, SHIFTED, GOOD, NULL,
      "dump reader", "offset:rtl, judge:dbghelp, truth", "dump", "offset:rtl"},
@@ -133,9 +134,9 @@ static const struct {
      "> app.exe+5 capture write_at /src/b.c:9 pc=140101005\n" SHIFTED, NULL, GOOD, NULL, NULL,
      "record", "dump, truth", "offset:rtl", "dump"},
     {"the shared lookup knows no procedure", TRUTH, NAMELESS, NULL, NAMELESS, NULL, OF_NOBODY,
-     "symbols (shared)", "judge:llvm-symbolizer, truth", NULL, "none"},
+     "symbols of both ways", "judge:llvm-symbolizer, truth", NULL, "none"},
     {"the shared lookup knows wrong procedures", TRUTH, MISNAMED, NULL, MISNAMED, NULL, OF_NOBODY,
-     "symbols (shared)", "judge:llvm-symbolizer, truth", NULL, "none"},
+     "symbols of both ways", "judge:llvm-symbolizer, truth", NULL, "none"},
     {"the record has another identity, and so has the dump that it wrote", TRUTH, UNIDENTIFIED,
      NULL, UNIDENTIFIED, NULL, OF_NOBODY, "record", "judge:llvm-symbolizer, truth", NULL, "none"},
     {"the same, and the image names its functions", TRUTH, NAMED_BY_IMAGE, NULL, NAMED_BY_IMAGE,
@@ -233,7 +234,7 @@ TEST(a_return_address_that_was_looked_up_at_itself_is_blamed_on_the_lookup)
     REQUIRE(compare_case(&in, &keep, &r, &fault) == ERR_NONE);
     const struct finding *f = find(&r, NULL);
     REQUIRE(f != NULL);
-    CHECK_STR(finding_blame_text(f, text), "symbols (shared)");
+    CHECK_STR(finding_blame_text(f, text), "symbols of both ways");
     CHECK_STR(f->witnesses, "truth");
     CHECK_EQ(f->cause, CAUSE_LOOKUP_ADDRESS);
     arena_free(&keep);
@@ -370,9 +371,9 @@ TEST(what_one_missing_file_hides_is_no_evidence_against_the_truth)
     static const struct {
         const char *name, *stack, *blame, *cause;
     } cases[] = {
-        {"of another build", WORDLESS("mismatch"), "symbols (shared)", "symbols_mismatch"},
+        {"of another build", WORDLESS("mismatch"), "symbols of both ways", "symbols_mismatch"},
         {"one of two modules", POKE "plugin.dll+2005 runtime - mismatch\n" MAIN START THUNK LAST,
-         "symbols (shared)", "symbols_mismatch"},
+         "symbols of both ways", "symbols_mismatch"},
         {"its image names another PDB", UNIDENTIFIED, "record", "symbols_mismatch"},
     };
     static const struct compare_symbols symbols = {.sought = sought_in};

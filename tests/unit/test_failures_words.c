@@ -6,6 +6,8 @@
 
 #define AT .engine = "dump", .against = FINDING_TRUTH, .against_truth = true
 #define SILENT(side) .engine = "dump", .against = "offset:rtl", .wrong = (side)
+#define KINDS "dump reports a.exe!0x10 (interrupted), offset:rtl reports a.exe!0x10 (return)"
+#define OTHER_PDB "dump at a-ob2.exe!0x10: the image found, of the same code id, names another PDB"
 #define LEAVES "the walks part at main (a.exe!0x10), which dump leaves by "
 
 /* Mechanisms group cases: a row with the wrong one hides a problem in another. */
@@ -177,6 +179,41 @@ TEST(a_sentence_says_which_engine_does_what)
          NULL,
          "dump and offset:rtl disagree where the truth is silent: their lines differ",
          {SILENT(NULL), .level = LEVEL_LINE}},
+        {"a return address in the wrong one",
+         "a.exe",
+         "offset:rtl has a return address and dump an interrupted one, where the truth is silent, "
+         "in a.exe (lookup address)",
+         {SILENT("offset:rtl"), .cause = CAUSE_LOOKUP_ADDRESS, .evidence = KINDS}},
+        {"an interrupted one in the wrong one",
+         NULL,
+         "dump has an interrupted address and offset:rtl a return address, where the truth is "
+         "silent (lookup address)",
+         {SILENT("dump"), .cause = CAUSE_LOOKUP_ADDRESS, .evidence = KINDS}},
+        {"a return address in one of both",
+         NULL,
+         "dump and offset:rtl disagree where the truth is silent: only one has a return address "
+         "(lookup address)",
+         {SILENT(NULL), .cause = CAUSE_LOOKUP_ADDRESS, .evidence = KINDS}},
+        {"two return addresses",
+         NULL,
+         "dump has another address than offset:rtl, where the truth is silent (lookup address)",
+         {SILENT("dump"), .cause = CAUSE_LOOKUP_ADDRESS,
+          .evidence = "dump reports a.exe!0x10 (return), offset:rtl reports a.exe!0x11 (return)"}},
+        {"an identity that the record has wrong",
+         "a.exe",
+         "the record states another PDB (GUID, age) for a.exe than the file itself",
+         {AT, .frame_a = -1, .cause = CAUSE_SYMBOLS_MISMATCH, .blame = BLAME_RECORD,
+          .evidence = OTHER_PDB}},
+        {"one that the reader of dumps has wrong",
+         "a.exe",
+         "the dump reader states another PDB (GUID, age) for a.exe than the file itself",
+         {AT, .frame_a = -1, .cause = CAUSE_SYMBOLS_MISMATCH, .blame = BLAME_DUMP_READER,
+          .evidence = OTHER_PDB}},
+        {"of a module that is not known",
+         NULL,
+         "the record states another PDB (GUID, age) for a module than the file itself",
+         {AT, .frame_a = -1, .cause = CAUSE_SYMBOLS_MISMATCH, .blame = BLAME_RECORD,
+          .evidence = OTHER_PDB}},
         {"a module without symbols",
          "a.exe",
          "a.exe has no symbols: no such file was found (symbols missing)",
@@ -238,20 +275,20 @@ TEST(a_reason_is_shown_where_the_finding_does_not_say_it)
     }
 }
 
-TEST(a_place_is_a_module_without_its_build)
+TEST(a_place_is_a_module_of_any_build)
 {
     static const struct {
         const char *name, *module, *variant, *want;
     } rows[] = {
         {"none", NULL, "ob2", NULL},
         {"small letters", "@AZ[`az{-9.DLL", "ob2", "@az[`az{-9.dll"},
-        {"after a hyphen", "Victims-ob2.exe", "ob2", "victims.exe"},
-        {"after an underscore, at the end", "tool_ob2", "ob2", "tool"},
-        {"in capitals", "TOOL-OB2.EXE", "ob2", "tool.exe"},
+        {"after a hyphen", "Victims-ob2.exe", "ob2", "victims-*.exe"},
+        {"after an underscore, at the end", "tool_ob2", "ob2", "tool_*"},
+        {"in capitals", "TOOL-OB2.EXE", "ob2", "tool-*.exe"},
         {"of another build", "victims-ob0.exe", "ob2", "victims-ob0.exe"},
         {"longer than the build", "victims-ob22.exe", "ob2", "victims-ob22.exe"},
         {"in its middle", "victims-ob2-x.exe", "ob2", "victims-ob2-x.exe"},
-        {"twice", "a-ob2.b-ob2.exe", "ob2", "a.b-ob2.exe"},
+        {"twice", "a-ob2.b-ob2.exe", "ob2", "a-*.b-ob2.exe"},
         {"without a hyphen", "victimsob2.exe", "ob2", "victimsob2.exe"},
         {"a name that is the build", "ob2.exe", "ob2", "ob2.exe"},
         {"no build", "a-.exe", "", "a-.exe"},
@@ -279,6 +316,10 @@ TEST(a_module_is_the_one_without_symbols)
          "a.exe",
          {AT, .module = "b.dll", .cause = CAUSE_SYMBOLS_MISMATCH,
           .evidence = "a.exe has no symbols: x"}},
+        {"whose identity the record has wrong",
+         "a-ob2.exe",
+         {AT, .module = "b.dll", .cause = CAUSE_SYMBOLS_MISMATCH, .blame = BLAME_RECORD,
+          .evidence = OTHER_PDB}},
         {"for another cause",
          "b.dll",
          {AT, .module = "b.dll", .cause = CAUSE_EXPORT_ONLY,

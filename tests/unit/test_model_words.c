@@ -472,3 +472,37 @@ TEST(costs_of_ways_as_json)
     CHECK_STR(text, "[]");
     free(text);
 }
+
+/* People read another word than databases have. */
+TEST(a_blame_leads_back_from_both_of_its_words)
+{
+    static const struct {
+        enum blame blame;
+        const char *text, *stored;
+    } rows[] = {
+        {BLAME_UNKNOWN, "", ""},
+        {BLAME_WALK, "walk of dump", "walk of dump"},
+        {BLAME_SYMBOLS, "symbols of dump", "symbols of dump"},
+        {BLAME_SYMBOLS_SHARED, "symbols of both ways", "symbols (shared)"},
+        {BLAME_DUMP_READER, "dump reader", "dump reader"},
+        {BLAME_RECORD, "record", "record"},
+        {BLAME_TRUTH, "truth suspect", "truth suspect"},
+        {BLAME_ALIGNMENT, "alignment", "alignment"},
+        {BLAME_EVEN, "none: the votes are even", "none: the votes are even"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const bool named = rows[i].blame == BLAME_WALK || rows[i].blame == BLAME_SYMBOLS;
+        const struct finding f = {.blame = rows[i].blame, .blame_engine = named ? "dump" : NULL};
+        const char *const words[] = {rows[i].text, rows[i].stored};
+        char out[BLAME_TEXT_BYTES];
+        test_row(rows[i].text);
+        CHECK_STR(finding_blame_text(&f, out), rows[i].text);
+        CHECK_STR(finding_blame_stored(&f, out), rows[i].stored);
+        for (int k = 0; k < 2; k++) {
+            struct finding back = {.blame = BLAME_COUNT};
+            finding_blame_parse(words[k], &back);
+            CHECK_EQ(back.blame, rows[i].blame);
+            CHECK_STR(back.blame_engine, f.blame_engine);
+        }
+    }
+}

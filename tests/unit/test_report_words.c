@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/report.h"
 #include "report/words.h"
 #include "test.h"
 
@@ -55,4 +56,73 @@ TEST(a_repeat_has_its_number_and_a_moment_its_second)
         CHECK_STR(diff_case_name(&d, text), rows[i].name);
         CHECK_STR(time_text(rows[i].ns, text), rows[i].moment);
     }
+}
+
+/* TEXT in one line. */
+static const char *flat(char *text)
+{
+    size_t wrote = 0;
+    for (size_t i = 0; text[i] != '\0'; i++) {
+        const char c = text[i] == '\n' ? ' ' : text[i];
+        if (c != ' ' || (wrote > 0 && text[wrote - 1] != ' '))
+            text[wrote++] = c;
+    }
+    text[wrote] = '\0';
+    return text;
+}
+
+/* On a terminal a long entry is cut: the reason and how many differ otherwise come before that. */
+TEST(a_terminal_cuts_no_word_that_decides)
+{
+    enum { CASES = 7 };
+    static struct finding findings[CASES];
+    static struct run_case cases[CASES];
+    struct run_info run = {.state = RUN_COMPLETE};
+    struct run_figures figures;
+    struct arena keep;
+    struct fault fault = FAULT_INIT;
+    arena_init(&keep, 0);
+    for (uint32_t i = 0; i < CASES; i++) {
+        findings[i] = (struct finding){
+            .cause = CAUSE_LOOKUP_ADDRESS,
+            .engine = "dump",
+            .against = "offset:rtl",
+            .wrong = "offset:rtl",
+            .module = i > 0 ? "victims-ob2.exe" : "kernelbase.dll",
+            .evidence = "dump reports victims-ob2.exe!0x1f3ae (interrupted), offset:rtl reports "
+                        "victims-ob2.exe!0x1f3ae (return)",
+            .blame = BLAME_RECORD,
+            .fails = true};
+        cases[i] = (struct run_case){
+            .scenario = arena_printf(&keep, "a_case_with_a_long_name_%u", (unsigned)i),
+            .variant = "ob2",
+            .kind = CASE_KIND_CRASH,
+            .result = {.verdict = VERDICT_FAIL,
+                       .reason = arena_printf(&keep, "dump, lookup_address: %s; blame: record",
+                                              findings[i].evidence),
+                       .signature = "dump=lookup_address",
+                       .findings = &findings[i],
+                       .finding_count = 1}};
+    }
+    REQUIRE(figures_prepare(&run, cases, CASES, &keep, &figures, &fault) == ERR_NONE);
+    FILE *out = tmpfile();
+    REQUIRE(out != NULL);
+    const struct report_style style = {.columns = 100};
+    REQUIRE(report_text(&figures, &style, &keep, out, &fault) == ERR_NONE);
+    const size_t bytes = (size_t)ftell(out);
+    char *text = arena_alloc(&keep, bytes + 1);
+    REQUIRE(text != NULL);
+    rewind(out);
+    CHECK_EQ(fread(text, 1, bytes, out), bytes);
+    text[bytes] = '\0';
+    (void)fclose(out);
+    const char *said = flat(text);
+    CHECK_HAS(said, "offset:rtl has a return address and dump an interrupted one, where the truth "
+                    "is silent, in victims-ob2.exe (lookup address); in 1 of them the same fault "
+                    "looks different");
+    CHECK_HAS(said, "e.g. a_case_with_a_long_name_1.ob2: dump, lookup_address: dump reports "
+                    "victims-ob2.exe!0x1f3ae (interrupted), offset:rtl reports "
+                    "victims-ob2.exe!0x1f3ae (return); ");
+    CHECK_HAS(said, "blame: record (7)");
+    arena_free(&keep);
 }

@@ -239,7 +239,7 @@ static const struct grouped {
      {LOST("ob0", "victims-ob0.exe", BLAME_WALK), LOST("ob2", "Victims-ob2.exe", BLAME_WALK)},
      2,
      1,
-     "dump lacks a frame that ran, in victims.exe",
+     "dump lacks a frame that ran, in victims-*.exe",
      "walk of dump (2)",
      0},
     {"two faults are two groups",
@@ -288,8 +288,8 @@ static const struct grouped {
       FALSE_ONE("b.dll", CAUSE_WRONG_STEP, BLAME_WALK, STEP("UWOP_SET_FPREG"))},
      3,
      1,
-     "dump lacks a frame that ran, in a.exe (wrong step by UWOP_SET_FPREG); in 1 of them it "
-     "shows in another way",
+     "dump lacks a frame that ran, in a.exe (wrong step by UWOP_SET_FPREG); in 1 of them the "
+     "same fault looks different",
      "walk of dump (2), none: the votes are even (1)",
      0},
     {"two unwind codes are two faults",
@@ -307,8 +307,8 @@ static const struct grouped {
       FALSE_ONE(NULL, CAUSE_GENERATED_CODE, BLAME_WALK, "why")},
      3,
      1,
-     "dump lacks a frame that ran, in a.exe (wrong step by UWOP_SET_FPREG); in 1 of them it "
-     "shows in another way",
+     "dump lacks a frame that ran, in a.exe (wrong step by UWOP_SET_FPREG); in 1 of them the "
+     "same fault looks different",
      "walk of dump (3)",
      0},
     {"no walk takes a wrong step where the dump was read wrongly",
@@ -317,7 +317,7 @@ static const struct grouped {
       FALSE_ONE(NULL, CAUSE_GENERATED_CODE, BLAME_DUMP_READER, "why")},
      3,
      1,
-     "dump lacks a frame that ran, in a.exe; in 1 of them it shows in another way",
+     "dump lacks a frame that ran, in a.exe; in 1 of them the same fault looks different",
      "dump reader (3)",
      0},
     {"a module without symbols is named, not the module of the first frame",
@@ -327,15 +327,15 @@ static const struct grouped {
               "a-ob0.exe has no symbols: a.pdb: no such file was found")},
      2,
      1,
-     "a.exe has no symbols: no such file was found (symbols missing)",
-     "symbols (shared) (2)",
+     "a-*.exe has no symbols: no such file was found (symbols missing)",
+     "symbols of both ways (2)",
      0},
     {"wrong lines of a module are one fault, by either way",
      {LINE_OF("dump"), LINE_OF("offset:rtl"), LINE_OF("offset:rtl")},
      3,
      1,
      "symbols give another line than ran, in a.exe",
-     "symbols (shared) (3)",
+     "symbols of both ways (3)",
      0},
     {"one without a blame is put down to ten of the walk",
      {LOST("ob2", "a.exe", BLAME_WALK),
@@ -343,8 +343,8 @@ static const struct grouped {
        BLAME_EVEN, "why"}},
      11,
      1,
-     "dump lacks a frame that ran, in a.exe; in 1 of them it "
-     "shows in another way",
+     "dump lacks a frame that ran, in a.exe; in 1 of them the "
+     "same fault looks different",
      "walk of dump (10), none: the votes are even (1)",
      10},
     {"nine are too few",
@@ -362,8 +362,8 @@ static const struct grouped {
        BLAME_EVEN, "why"}},
      11,
      1,
-     "dump lacks a frame that ran, in a.exe; in 1 of them it "
-     "shows in another way",
+     "dump lacks a frame that ran, in a.exe; in 1 of them the "
+     "same fault looks different",
      "dump reader (10), none: the votes are even (1)",
      10},
     {"to none of the other engine",
@@ -382,8 +382,8 @@ static const struct grouped {
        CAUSE_UNEXPLAINED, BLAME_EVEN, "why"}},
      11,
      1,
-     "offset:rtl lacks a frame that ran, in a.exe; in 1 of them it "
-     "shows in another way",
+     "offset:rtl lacks a frame that ran, in a.exe; in 1 of them the "
+     "same fault looks different",
      "record (10), none: the votes are even (1)",
      10},
     {"a dump's is not of the record",
@@ -402,9 +402,9 @@ static const struct grouped {
        BLAME_EVEN, "why"}},
      11,
      1,
-     "dump lacks a frame that ran, in a.exe; in 1 of them it "
-     "shows in another way",
-     "symbols (shared) (10), none: the votes are even (1)",
+     "dump lacks a frame that ran, in a.exe; in 1 of them the "
+     "same fault looks different",
+     "symbols of both ways (10), none: the votes are even (1)",
      10},
     {"by offsets, too",
      {LOST("ob2", "a.exe", BLAME_SYMBOLS_SHARED),
@@ -412,9 +412,9 @@ static const struct grouped {
        CAUSE_UNEXPLAINED, BLAME_EVEN, "why"}},
      11,
      1,
-     "dump lacks a frame that ran, in a.exe; in 1 of them it "
-     "shows in another way",
-     "symbols (shared) (10), none: the votes are even (1)",
+     "dump lacks a frame that ran, in a.exe; in 1 of them the "
+     "same fault looks different",
+     "symbols of both ways (10), none: the votes are even (1)",
      10},
     {"a judge has symbols of its own",
      {LOST("ob2", "a.exe", BLAME_SYMBOLS_SHARED),
@@ -423,22 +423,22 @@ static const struct grouped {
      11,
      2,
      "dump lacks a frame that ran, in a.exe",
-     "symbols (shared) (10)",
+     "symbols of both ways (10)",
      10},
     {"lines of another module are wrong as those of ten",
      {LINE_OF("dump"), LINE_IN("dump", "b.exe")},
      11,
      1,
-     "symbols give another line than ran, in a.exe; in 1 of them it "
-     "shows in another way",
-     "symbols (shared) (11)",
+     "symbols give another line than ran, in a.exe; in 1 of them the "
+     "same fault looks different",
+     "symbols of both ways (11)",
      10},
     {"as those of nine they are not",
      {LINE_OF("dump"), LINE_IN("dump", "b.exe")},
      10,
      2,
      "symbols give another line than ran, in a.exe",
-     "symbols (shared) (9)",
+     "symbols of both ways (9)",
      9},
 };
 
