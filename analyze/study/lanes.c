@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "store/archive.h"
 
 static bool is_run(enum verdict verdict)
 {
@@ -53,6 +54,59 @@ static bool has_same_reason(const struct lane_total *a, const struct lane_total 
     return strcmp(text_or_empty(a->why), text_or_empty(b->why)) == 0;
 }
 
+/* True when run RUN_ID has cases of VARIANT; *RAN: not all are UNSUPPORTED. */
+static bool has_lane(struct store *store, uint64_t run_id, const char *variant, bool *ran,
+                     struct arena *keep)
+{
+    static const enum verdict unsupported = VERDICT_UNSUPPORTED;
+    struct case_query query = {.run_id = run_id,
+                               .variant = variant,
+                               .without_scores = true,
+                               .without_findings = true,
+                               .limit = 1};
+    struct fault fault = FAULT_INIT;
+    struct case_page all, not_run;
+    if (store_list_cases(store, &query, keep, &all, &fault) != ERR_NONE)
+        return false;
+    query.verdict = &unsupported;
+    if (store_list_cases(store, &query, keep, &not_run, &fault) != ERR_NONE)
+        return false;
+    *ran = all.total > not_run.total;
+    return all.total > 0;
+}
+
+enum { RUNS_MOST = 20 }; /* that are looked at before a run */
+
+/* Since when a build is not run, by the complete runs of its branch; "" of a run that is in no
+ * database. */
+static const char *since_text(const struct run_figures *figures, const char *variant,
+                              struct arena *keep)
+{
+    const struct run_info *first = figures->run;
+    const struct run_query query = {
+        .branch = first->branch, .after = first->id, .limit = RUNS_MOST};
+    struct fault fault = FAULT_INIT;
+    struct run_page page;
+    if (figures->store == NULL ||
+        store_list_runs(figures->store, &query, keep, &page, &fault) != ERR_NONE)
+        return "";
+    for (uint32_t i = 0; i < page.count; i++) {
+        const struct run_info *run = &page.runs[i];
+        bool ran = false;
+        if (run->state != RUN_COMPLETE || !has_lane(figures->store, run->id, variant, &ran, keep))
+            continue;
+        if (ran)
+            return arena_printf(keep, ", since run %" PRIu64 "%s%.12s%s, run %" PRIu64 " was good",
+                                first->id, first->commit != NULL ? " (" : "",
+                                text_or_empty(first->commit), first->commit != NULL ? ")" : "",
+                                run->id);
+        first = run;
+    }
+    if (page.next != 0)
+        return arena_printf(keep, ", nor in the %d runs before", RUNS_MOST);
+    return first != figures->run ? ", nor in any run before" : ", and no earlier run has it";
+}
+
 /* The builds that have the reason of lane AT, if it is the first of them. */
 static const char *reason_text(const struct run_figures *figures, uint32_t at, struct arena *keep)
 {
@@ -67,9 +121,11 @@ static const char *reason_text(const struct run_figures *figures, uint32_t at, s
             return NULL;
         names = joined(names, ", ", other->variant, keep);
     }
-    return names != NULL && lane->why != NULL && lane->why[0] != '\0'
-               ? arena_printf(keep, "%s (%s)", names, lane->why)
-               : names;
+    if (names != NULL && lane->why != NULL && lane->why[0] != '\0')
+        names = arena_printf(keep, "%s (%s)", names, lane->why);
+    return names != NULL ? arena_printf(keep, "%s%s", names,
+                                        text_or_empty(since_text(figures, lane->variant, keep)))
+                         : NULL;
 }
 
 const char *lanes_not_run(const struct run_figures *figures, struct arena *keep)

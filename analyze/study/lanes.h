@@ -10,8 +10,9 @@
  * program. (Those of x86 are in the list of cases nevertheless, see collect_list().) */
 #define RUN_FACT_NOT_BUILT "builds without a program"
 
-/* The builds that were not run, with the reason: "x86-ob0, x86-ob2 (no wine32); lua-ob0 (not
- * built)".  NULL: all were, or KEEP is full. */
+/* The builds that were not run, with the reason and, of a run in a database, since when: "x86-ob0,
+ * x86-ob2 (no wine32), since run 7 (abcdef012345), run 6 was good; lua-ob0 (not built)".  NULL: all
+ * were, or KEEP is full. */
 const char *lanes_not_run(const struct run_figures *figures, struct arena *keep);
 
 /* How many cases of each architecture and runtime were run, of those that the run lists: "x64 664

@@ -189,7 +189,7 @@ def faults_shown(day, shown):
         if len(lines) > LINES_MOST:
             wrong.append(f"{name}: {len(lines)} lines, and {LINES_MOST} are what is read")
         flat = read_words(text)
-        wrong += [f"{name}: nothing says '{word}'" for word in [*day["side"], *day["words"], *([] if "lost" in day else [day["since"], count])]
+        wrong += [f"{name}: nothing says '{word}'" for word in [*day["side"], *day["words"], day["since"], *([] if "lost" in day else [count])]
                   if word not in flat]
     return wrong
 

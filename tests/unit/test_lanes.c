@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "store_fixture.h"
 #include "study/lanes.h"
 #include "test.h"
 
@@ -155,6 +156,65 @@ TEST(terminal_markdown_and_badge_name_it)
                 CHECK_EQ(strstr(text, "brightgreen") != NULL, rows[i].not_run == NULL);
             arena_free(&w.keep);
         }
+}
+
+/* Each run is what becomes of one build in it: P it runs, U it does not, p only its second case
+ * does,
+ * - the run has another build; an interrupted run follows each. The last one is asked. */
+TEST(a_build_that_was_not_run_is_named_with_the_run_in_which_that_began)
+{
+    static const struct {
+        const char *name, *runs, *not_run;
+    } past[] = {
+        {"no run before", "U", "x86-ob2 (no wine32), and no earlier run has it"},
+        {"the run before ran it", "PU",
+         "x86-ob2 (no wine32), since run 3 (commit-2), run 1 was good"},
+        {"a case of it", "pU", "x86-ob2 (no wine32), since run 3 (commit-2), run 1 was good"},
+        {"two runs do not", "PUU", "x86-ob2 (no wine32), since run 3 (commit-2), run 1 was good"},
+        {"one between has another build", "PU-U",
+         "x86-ob2 (no wine32), since run 3 (commit-2), run 1 was good"},
+        {"it never ran", "UU", "x86-ob2 (no wine32), nor in any run before"},
+        {"the run before has another build", "-U",
+         "x86-ob2 (no wine32), and no earlier run has it"},
+        {"more runs than are looked at", "UUUUUUUUUUUUUUUUUUUUUU",
+         "x86-ob2 (no wine32), nor in the 20 runs before"},
+        {"it runs again", "UP", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(past); i++) {
+        struct store_fixture f;
+        struct run_info info;
+        struct run_figures figures;
+        test_row(past[i].name);
+        store_set_up(&f);
+        for (uint32_t r = 0; past[i].runs[r] != '\0'; r++)
+            for (int interrupted = 0; interrupted < 2; interrupted++) {
+                const char what = past[i].runs[r];
+                struct run_info run = {
+                    .uuid = arena_printf(&f.keep, "%u-%d", (unsigned)r, interrupted),
+                    .commit = arena_printf(&f.keep, "commit-%u", (unsigned)r + 1),
+                    .branch = "main"};
+                if (interrupted && past[i].runs[r + 1] == '\0')
+                    break;
+                REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
+                for (uint32_t k = 0; k < 2; k++) {
+                    const bool ran = what == 'P' || (what == 'p' && k == 1) || interrupted;
+                    struct run_case c = {
+                        .scenario = arena_printf(&f.keep, "case_%u", (unsigned)k),
+                        .variant = what == '-' ? "ob2" : "x86-ob2",
+                        .kind = CASE_KIND_CRASH,
+                        .result = {.verdict = ran ? VERDICT_PASS : VERDICT_UNSUPPORTED,
+                                   .reason = ran ? "" : "no wine32"}};
+                    REQUIRE(store_put_case(f.store, run.id, &c, &f.fault) == ERR_NONE);
+                }
+                REQUIRE(store_finish_run(f.store, run.id,
+                                         interrupted ? RUN_INTERRUPTED : RUN_COMPLETE, 1,
+                                         &f.fault) == ERR_NONE);
+            }
+        REQUIRE(figures_read(f.store, "latest", NULL, &f.keep, &info, &figures, &f.fault) ==
+                ERR_NONE);
+        CHECK_STR(lanes_not_run(&figures, &f.keep), past[i].not_run);
+        store_tear_down(&f);
+    }
 }
 
 /* P: PASS, F: FAIL, U: UNSUPPORTED, -: the case is not in that run. */
