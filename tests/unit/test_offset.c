@@ -116,3 +116,93 @@ TEST(each_thread_of_an_x86_record_has_the_reason)
         arena_free(&keep);
     }
 }
+
+/* A record that is missing is a stack that says so; one that cannot be read is a fault. */
+TEST(a_case_without_a_record_says_so)
+{
+    static const char cut[] = "TWINSTACK";
+    static const struct {
+        const char *name;
+        bool damaged;
+        enum cpu arch;
+        enum status want;
+        enum stop_reason stop;
+        const char *detail;
+    } cases[] = {
+        {"x64, no record", false, CPU_X64, ERR_NONE, STOP_NO_RECORD, NULL},
+        {"x86, no record", false, CPU_X86, ERR_NONE, STOP_NO_TABLES, "the case has no record"},
+        {"a damaged record", true, CPU_X64, ERR_MALFORMED, STOP_NONE, NULL},
+    };
+    const char *folder = test_scratch();
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/case.rec", folder);
+    test_write(path, cut, sizeof cut);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena keep;
+        struct fault fault = FAULT_INIT;
+        struct engine_result out;
+        const struct symbol_store_options options = {.root_count = 0};
+        struct engine_input in = {.symbols = NULL};
+        struct opened_case opened;
+        struct case_file file = {.role = ROLE_RECORD, .path = "case.rec"};
+        struct crash_case crash = {.folder = folder,
+                                   .arch = cases[i].arch,
+                                   .files = &file,
+                                   .file_count = cases[i].damaged};
+        arena_init(&keep, 0);
+        test_row(cases[i].name);
+        REQUIRE(symbol_store_open(&options, &in.symbols, &fault) == ERR_NONE);
+        REQUIRE(opened_case_open(&crash, in.symbols, &keep, &opened, &fault) == ERR_NONE);
+        in.opened = &opened;
+        const struct engine *rtl = &engine_offset[RECORD_WALKER_RTL];
+        CHECK_EQ(rtl->run(rtl, &in, &keep, &out, &fault), cases[i].want);
+        CHECK_EQ(out.stack_count, cases[i].want == ERR_NONE);
+        if (out.stack_count == 1) {
+            CHECK_EQ(out.stacks[0].state, STACK_NOT_APPLICABLE);
+            CHECK_EQ(out.stacks[0].role, THREAD_ROLE_SUSPECT);
+            CHECK_EQ(out.stacks[0].stop, cases[i].stop);
+            CHECK_STR(out.stacks[0].stop_detail, cases[i].detail);
+        }
+        opened_case_close(&opened);
+        symbol_store_close(in.symbols);
+        arena_free(&keep);
+    }
+}
+
+/* Of x64: the suspect's stack comes first, whatever the order in the record. */
+TEST(the_suspects_stack_comes_first)
+{
+    static const struct recorded stacks[] = {
+        {RTL, 0, OTHER}, {POINTER, 0, SUSPECT}, {RTL, 0, SUSPECT}, {RTL, 0, THIRD}, {0, 0, 0}};
+    static const uint32_t ids[] = {SUSPECT, OTHER, THIRD};
+    char path[512];
+    struct arena keep;
+    struct fault fault = FAULT_INIT;
+    struct engine_result out;
+    struct stack first;
+    const struct symbol_store_options options = {.root_count = 0};
+    struct engine_input in = {.symbols = NULL};
+    struct opened_case opened;
+    struct case_file file = {.role = ROLE_RECORD, .path = "case.rec"};
+    struct crash_case crash = {
+        .folder = test_scratch(), .arch = CPU_X64, .files = &file, .file_count = 1};
+    (void)snprintf(path, sizeof path, "%s/case.rec", test_scratch());
+    arena_init(&keep, 0);
+    write_record(path, MACHINE_X64, stacks);
+    REQUIRE(symbol_store_open(&options, &in.symbols, &fault) == ERR_NONE);
+    REQUIRE(opened_case_open(&crash, in.symbols, &keep, &opened, &fault) == ERR_NONE);
+    in.opened = &opened;
+    const struct engine *rtl = &engine_offset[RECORD_WALKER_RTL];
+    REQUIRE(rtl->run(rtl, &in, &keep, &out, &fault) == ERR_NONE);
+    REQUIRE(out.stack_count == COUNT_OF(ids));
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        CHECK_EQ(out.stacks[i].thread_id, ids[i]);
+        CHECK_EQ(out.stacks[i].frame_count, 1);
+    }
+    CHECK_EQ(offset_suspect_stack(&in, opened.record, false, &keep, &first, &fault), ERR_NONE);
+    CHECK_EQ(first.thread_id, SUSPECT);
+    CHECK_EQ(first.frame_count, 1);
+    opened_case_close(&opened);
+    symbol_store_close(in.symbols);
+    arena_free(&keep);
+}
