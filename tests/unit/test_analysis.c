@@ -5,10 +5,13 @@
 
 #include "base/array.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "conduct/analysis.h"
+#include "conduct/dump_faults.h"
 #include "conduct/judging.h"
 #include "conduct/record_check.h"
 #include "engine/opened.h"
+#include "format/minidump/lint.h"
 #include "format/minidump/minidump.h"
 #include "format/record/record.h"
 #include "minidump_maker.h"
@@ -23,24 +26,34 @@ enum { IMAGE_BYTES = 0x10000, METHOD_RVA = 0x4000 };
 
 struct row {
     const char *name;
+    bool is_hang;
+    bool no_size;    /* the record does not state how large the module is */
     bool unloaded;   /* by the record */
     bool elsewhere;  /* the record has bases of its own */
     bool is_managed; /* the second frame is in a method of the module's, not in its image */
     bool runs;       /* the first frame is in the module */
     uint32_t access; /* of the violation: 0 read, 1 write, 8 execute */
+    int beside;      /* images of the dump's module that the module follows; 0: it is elsewhere */
+    bool far;        /* the access was not where the exception is */
     bool listed;     /* by the dump */
     bool unwound;    /* the walk read unwind data in the second frame */
     bool no_names;   /* the dump's list is damaged */
     bool contradicts;
 };
 
-static void put_module(struct draft *d, const char *path, uint64_t base_va, bool unloaded)
+static uint64_t other_va(const struct row *row)
+{
+    return row->beside != 0 ? APP_VA + (uint64_t)(row->beside * IMAGE_BYTES) : OTHER_VA;
+}
+
+static void put_module(struct draft *d, const char *path, uint64_t base_va, uint32_t image_bytes,
+                       bool unloaded)
 {
     const size_t bytes = strlen(path), padded = (bytes + 7) / 8 * 8;
     put(d, RECORD_MODULE_BYTES + padded, 1);
     put(d, 0x12345678, 1);
     put(d, base_va, 2);
-    put(d, IMAGE_BYTES, 2);
+    put(d, image_bytes, 2);
     put(d, 1, 2);
     put(d, unloaded ? 5 : MODULE_STILL_LOADED, 2);
     put(d, 0, 4);
@@ -94,16 +107,18 @@ static void write_record(const struct row *row, const char *path)
 {
     static struct draft d;
     const uint64_t shift = row->elsewhere ? 0x10000000 : 0;
-    const uint64_t first = row->runs ? OTHER_VA + 0x1000 : APP_VA + 0x1000;
+    const uint64_t first = row->runs ? other_va(row) + 0x1000 : APP_VA + 0x1000;
     begin_record(&d);
+    d.words[RECORD_H_KIND / 4] = row->is_hang ? RECORD_KIND_HANG : RECORD_KIND_CRASH;
     d.count = RECORD_H_ADDRESS / 4;
     put(&d, first + shift, 2);
     put(&d, row->access, 2);
-    put(&d, row->access == 8 ? first + shift : 0, 2);
+    put(&d, row->access == 8 ? first + shift + row->far : 0, 2);
     d.count = RECORD_HEADER_BYTES / 4;
     size_t at = section(&d, RECORD_SECTION_MODULES, 2);
-    put_module(&d, "C:\\app.exe", APP_VA + shift, false);
-    put_module(&d, "C:\\other.dll", OTHER_VA + shift, row->unloaded);
+    put_module(&d, "C:\\app.exe", APP_VA + shift, IMAGE_BYTES, false);
+    put_module(&d, "C:\\other.dll", other_va(row) + shift, row->no_size ? 0 : IMAGE_BYTES,
+               row->unloaded);
     end(&d, at);
     at = section(&d, RECORD_SECTION_STACK, 3);
     put(&d, RECORD_WALKER_RTL, 1);
@@ -131,7 +146,7 @@ static void write_dump(const struct row *row, const char *path)
     maker_put(&m, row->listed ? 2 : 1, 4);
     maker_module_row(&m, APP_VA, row->no_names ? UINT32_MAX : app);
     if (row->listed)
-        maker_module_row(&m, OTHER_VA, other);
+        maker_module_row(&m, OTHER_VA, row->no_names ? UINT32_MAX : other);
     maker_stream_end(&m);
     maker_finish(&m);
     test_write(path, m.data, m.at);
@@ -147,6 +162,11 @@ static const struct row rows[] = {
     {.name = "its own code wrote through null, so it was loaded", .runs = true, .access = 1},
     {.name = "the walk read its unwind data, so it was loaded", .unwound = true},
     {.name = "its own code was not there", .runs = true, .access = 8, .contradicts = true},
+    {.name = "it is loaded, and jumped elsewhere", .runs = true, .access = 8, .far = true},
+    {.name = "it begins where another ends", .beside = 1, .contradicts = true},
+    {.name = "it ends where another begins", .beside = -1, .contradicts = true},
+    {.name = "a hang, in whose threads modules come and go", .is_hang = true},
+    {.name = "a module without a size", .no_size = true},
 };
 
 TEST(a_module_that_the_dump_does_not_list_contradicts_the_record)
@@ -254,6 +274,138 @@ TEST(what_a_record_does_not_state_is_no_time)
     crash.file_count = 2;
     analysis_timing(&crash, &times);
     CHECK_MEM(&times, &sizes, sizeof times);
+}
+
+/* ---- faults of dumps ---------------------------------------------------------------------- */
+
+enum { PLAIN = 1, TUNED = 2 };
+
+/* The faults by the format of a made dump, whose module may lack its name. */
+static struct minidump_complaints faults_of(bool no_names, struct arena *keep)
+{
+    const struct row row = {.no_names = no_names, .listed = no_names};
+    struct minidump_complaints found;
+    struct minidump dump;
+    struct fault fault = FAULT_INIT;
+    char path[600];
+    size_t bytes;
+    (void)snprintf(path, sizeof path, "%s/linted.dmp", test_scratch());
+    write_dump(&row, path);
+    const uint8_t *data = test_read(path, &bytes);
+    REQUIRE(minidump_read(data, bytes, keep, &dump, &fault) == ERR_NONE);
+    REQUIRE(minidump_lint(&dump, keep, &found, &fault) == ERR_NONE);
+    return found;
+}
+
+static bool has_fault(const struct minidump_complaints *in, const char *rule, const char *stream)
+{
+    for (uint32_t i = 0; i < in->count; i++)
+        if (strcmp(in->rows[i].rule, rule) == 0 &&
+            strcmp(in->rows[i].stream != NULL ? in->rows[i].stream : "",
+                   stream != NULL ? stream : "") == 0)
+            return true;
+    return false;
+}
+
+/* The tuned dump has two modules without a name, the plain one none. Of each rule and stream the
+ * first place is kept, and the dumps are counted. */
+TEST(faults_of_dumps_are_counted_once_for_each_dump)
+{
+    static const struct {
+        const char *name;
+        int dumps[3]; /* of the cases, in their order; 0: no more */
+        uint32_t examined;
+    } of_cases[] = {
+        {"a plain dump", {PLAIN}, 1},
+        {"a tuned one", {TUNED}, 1},
+        {"both of a case", {PLAIN | TUNED}, 2},
+        {"three cases", {PLAIN, TUNED, PLAIN | TUNED}, 4},
+        {"the tuned one is first", {TUNED, PLAIN}, 2},
+    };
+    struct arena keep;
+    arena_init(&keep, 0);
+    const struct minidump_complaints plain = faults_of(false, &keep),
+                                     tuned = faults_of(true, &keep);
+    REQUIRE(plain.count > 0 && tuned.count > plain.count);
+    const struct row named = {.listed = false}, nameless = {.no_names = true, .listed = true};
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/a.dmp", test_scratch());
+    write_dump(&named, path);
+    (void)snprintf(path, sizeof path, "%s/dump-tuned.dmp", test_scratch());
+    write_dump(&nameless, path);
+    for (size_t i = 0; i < COUNT_OF(of_cases); i++) {
+        static struct dump_faults faults;
+        uint32_t with_plain = 0, with_tuned = 0;
+        bool found_more = false;
+        test_row(of_cases[i].name);
+        memset(&faults, 0, sizeof faults);
+        for (int k = 0; k < 3 && of_cases[i].dumps[k] != 0; k++) {
+            const int dumps = of_cases[i].dumps[k];
+            struct case_file files[2] = {{.role = ROLE_DUMP, .path = "a.dmp"}};
+            struct crash_case crash = {.folder = test_scratch(), .files = files};
+            struct opened_case opened;
+            struct fault fault = FAULT_INIT;
+            crash.file_count = (dumps & PLAIN) != 0;
+            if ((dumps & TUNED) != 0)
+                files[crash.file_count++] =
+                    (struct case_file){.role = ROLE_OTHER, .path = "dump-tuned.dmp"};
+            with_plain += (dumps & PLAIN) != 0;
+            with_tuned += (dumps & TUNED) != 0;
+            REQUIRE(opened_case_open(&crash, NULL, &keep, &opened, &fault) == ERR_NONE);
+            CHECK_EQ(dump_faults_add(&opened, &keep, &faults, &fault), ERR_NONE);
+            opened_case_close(&opened);
+        }
+        CHECK_EQ(faults.dump_count, of_cases[i].examined);
+        for (uint32_t k = 0; k < faults.count; k++) {
+            const struct dump_fault_row *row = &faults.rows[k];
+            const bool in_plain = has_fault(&plain, row->rule, row->stream),
+                       in_tuned = has_fault(&tuned, row->rule, row->stream);
+            CHECK(in_plain || in_tuned);
+            CHECK_EQ(row->dump_count, (in_plain ? with_plain : 0) + (in_tuned ? with_tuned : 0));
+            CHECK_HAS(row->path,
+                      in_plain && of_cases[i].dumps[0] != TUNED ? "a.dmp" : "dump-tuned.dmp");
+            CHECK(row->effect != NULL && row->text != NULL);
+            for (uint32_t n = 0; n < k; n++)
+                CHECK(strcmp(faults.rows[n].rule, row->rule) != 0 ||
+                      !text_equal(faults.rows[n].stream, row->stream));
+            found_more = found_more || !in_plain;
+        }
+        CHECK_EQ(found_more, with_tuned > 0);
+    }
+    arena_free(&keep);
+}
+
+/* Numbers that differ, so that none is taken for another. */
+TEST(what_is_judged_has_the_facts_of_its_case)
+{
+    const struct crash_case crash = {.folder = test_scratch(),
+                                     .scenario = "s",
+                                     .variant = "v",
+                                     .arch = CPU_X86,
+                                     .kind = CASE_KIND_HANG,
+                                     .expect = {.code = 1, .exit_code = 2, .hooks = 4},
+                                     .got = {.code = 5, .exit_code = 6, .hooks = 8, .wall_ms = 9},
+                                     .seal = "5ea1"};
+    const struct analysis analysis = {.symbols = NULL};
+    struct run_case out;
+    struct fault fault = FAULT_INIT;
+    struct arena keep;
+    arena_init(&keep, 0);
+    CHECK_EQ(analysis_case(&analysis, &crash, &keep, &out, &fault), ERR_NONE);
+    CHECK_STR(out.scenario, "s");
+    CHECK_STR(out.variant, "v");
+    CHECK_STR(out.folder, test_scratch());
+    CHECK_STR(out.case_sha256, "5ea1");
+    CHECK_EQ(out.arch, CPU_X86);
+    CHECK_EQ(out.kind, CASE_KIND_HANG);
+    CHECK_EQ(out.expected_code, 1);
+    CHECK_EQ(out.expected_exit_code, 2);
+    CHECK_EQ(out.expected_hooks, 4);
+    CHECK_EQ(out.got_code, 5);
+    CHECK_EQ(out.got_exit_code, 6);
+    CHECK_EQ(out.got_hooks, 8);
+    CHECK_EQ(out.wall_ms, 9);
+    arena_free(&keep);
 }
 
 /* ---- the symbols of a case ---------------------------------------------------------------- */

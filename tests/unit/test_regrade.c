@@ -52,6 +52,7 @@ static struct stored_run *old_run(void)
     cases[2] = (struct run_case){.id = 9, .scenario = "not_here", .variant = "ob0"};
     cases[2].result.verdict = VERDICT_UNSUPPORTED;
     cases[2].result.reason = "not on Wine";
+    cases[2].known_id = cases[0].known_id = "an-acceptance-of-the-old-run";
     cases[3] = (struct run_case){.scenario = "lost", .variant = "ob2", .folder = gone};
     cases[3].wall_ms = 77;
     cases[4] = (struct run_case){.scenario = "damaged", .variant = "ob0", .folder = damaged};
@@ -114,6 +115,7 @@ TEST(a_sealed_case_is_judged_by_the_code_of_now)
         CHECK_EQ(c->result.verdict, want[i]);
         CHECK_EQ(c->repeat, old->cases[i].repeat);
         CHECK_EQ(c->id, 0);
+        CHECK_STR(c->known_id, NULL);
         CHECK_EQ(c->claim_count > 0, want[i] == VERDICT_PASS);
         CHECK_EQ(c->truth != NULL, want[i] == VERDICT_PASS);
     }
@@ -121,13 +123,65 @@ TEST(a_sealed_case_is_judged_by_the_code_of_now)
     CHECK_STR(out.run.cases[2].result.reason, "not on Wine");
     CHECK_HAS(out.run.cases[3].result.reason, "gone or damaged: ");
     CHECK_EQ(out.run.cases[3].wall_ms, 0);
-    CHECK(out.run.cases[0].timing.record_bytes > 0);
+    const struct run_case *first = &out.run.cases[0];
+    CHECK(first->timing.record_bytes > 0);
+    bool has_truth = false;
+    for (uint32_t i = 0; i < first->artifact_count; i++) {
+        const struct case_artifact *a = &first->artifacts[i];
+        if (strcmp(a->name, "truth.json") != 0)
+            continue;
+        size_t bytes;
+        const uint8_t *truth =
+            test_read(test_source("corpus/cases/null_write.ob2/truth.json"), &bytes);
+        has_truth = CHECK_EQ(a->bytes, bytes);
+        if (has_truth)
+            CHECK_MEM(a->data, truth, bytes);
+    }
+    CHECK(has_truth);
+    REQUIRE(first->ways != NULL);
+    for (uint32_t i = 0; i < first->claim_count; i++) {
+        const struct engine_claim *claim = &first->claims[i];
+        test_row(claim->engine);
+        if (strcmp(claim->engine, ENGINE_NAME_DUMP) == 0)
+            CHECK_EQ(claim->cost.cold_ns, first->ways[WAY_DUMP].cold.whole_ns);
+        if (strcmp(claim->engine, ENGINE_NAME_OFFSET) == 0)
+            CHECK_EQ(claim->cost.cold_ns, first->ways[WAY_OFFSET].cold.whole_ns);
+    }
+    test_row(NULL);
     CHECK_EQ(out.chosen, 5);
     CHECK_EQ(out.missing, 2);
     CHECK_EQ(seen.calls, 5);
     CHECK_EQ(seen.last, 5);
     CHECK_EQ(seen.count, 5);
     CHECK_EQ(seen.damaged, 1);
+    arena_free(&keep);
+}
+
+/* What `gzip -6 -n` and `zstd -3 --no-check` make of the files; another version may do a little
+ * better. */
+TEST(files_of_a_case_are_packed_as_by_other_tools)
+{
+    struct regraded out;
+    struct seen seen;
+    struct arena keep;
+    arena_init(&keep, 0);
+    regrade("null_write", old_run(), NULL, &keep, &seen, &out);
+    REQUIRE(out.run.case_count == 1);
+    const struct case_timing *times = &out.run.cases[0].timing;
+    const struct {
+        const char *name;
+        uint64_t got;
+        double want;
+    } rows[] = {{"record, gzip", times->record_gzip_bytes, 587},
+                {"record, zstd", times->record_zstd_bytes, 605},
+                {"dump, gzip", times->dump_gzip_bytes, 51733},
+                {"dump, zstd", times->dump_zstd_bytes, 62786},
+                {"tuned dump, gzip", times->dump_tuned_gzip_bytes, 5319},
+                {"tuned dump, zstd", times->dump_tuned_zstd_bytes, 5577}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        test_row(rows[i].name);
+        CHECK_NEAR((double)rows[i].got, rows[i].want, 0.02 * rows[i].want);
+    }
     arena_free(&keep);
 }
 

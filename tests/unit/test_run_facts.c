@@ -108,6 +108,28 @@ TEST(compiler_and_builds_come_from_the_toolchain)
     arena_free(&keep);
 }
 
+/* The version is the first line that Wine prints. */
+TEST(the_platform_of_a_run_names_the_system_and_wine)
+{
+    char word[] = "twinstack", verb[] = "run", *argv[] = {word, verb, NULL};
+    const char *const launcher[] = {in_scratch("wine-of-a-test"), NULL};
+    const struct collect_options options = {.victims_folder = test_scratch(), .launcher = launcher};
+    struct fault fault = FAULT_INIT;
+    struct run_info plain, run;
+    struct arena keep;
+    arena_init(&keep, 0);
+    put_git("#!/bin/sh\n");
+    put("wine-of-a-test",
+        "#!/bin/sh\n[ \"$1\" = --version ] && printf 'wine-9.0 (Made)\\nmore\\n'\n");
+    REQUIRE(chmod(launcher[0], 0755) == 0);
+    read_facts(&keep, NULL, &plain);
+    REQUIRE(run_facts(&options, "run", 2, argv, &keep, &run, &fault) == ERR_NONE);
+    CHECK_STR(run.platform, arena_printf(&keep, "%s, wine-9.0 (Made)", plain.platform));
+    CHECK_STR(version_of(run.tools, run.tool_count, "wine"), "wine-9.0 (Made)");
+    CHECK_EQ(run.tool_count, plain.tool_count + 1);
+    arena_free(&keep);
+}
+
 #define ENDS ",\"refused\":1,\"hijacked\":2,\"ended\":3,\"wrong\":4,\"blocked\":5}\n"
 
 TEST(stacks_of_managed_code_are_counted_by_phase_and_mode)

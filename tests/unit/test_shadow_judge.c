@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "compare/signature.h"
 #include "conduct/shadow_judge.h"
+#include "format/record/record.h"
 #include "stream/queued_report.h"
 #include "stream/shadow_result.h"
 #include "symbol/symbol_store.h"
@@ -50,7 +51,9 @@ struct engine_row {
 TEST(a_report_and_its_dump_are_judged)
 {
     static const struct {
-        const char *name, *record, *dump;
+        const char *name;
+        const char *record; /* with "!" before it: it is changed, so that it contradicts itself */
+        const char *dump;
         const char *also; /* what another resolver answers; NULL: none is asked */
         enum status want;
         const char *verdict, *signature;
@@ -120,6 +123,14 @@ TEST(a_report_and_its_dump_are_judged)
          {{"offset:rtl", NULL, SHADOW_SAME, NULL},
           {"dump", "offset:rtl", SHADOW_SAME, NULL},
           {"judge:other", "offset:rtl", SHADOW_FAILED, "no idea"}}},
+        {"a record that contradicts itself",
+         "!null_write.ob2/record.rec",
+         "null_write.ob2/dump.dmp",
+         NULL,
+         ERR_NONE,
+         "FAIL",
+         "poke | middle | run_null_write",
+         {{"offset:rtl", NULL, SHADOW_SAME, NULL}, {"dump", "offset:rtl", SHADOW_SAME, NULL}}},
         {"no dump", "null_write.ob2/record.rec", NULL, NULL, ERR_ABSENT, NULL, NULL, {{0}}},
     };
     static const char *roots[1];
@@ -141,8 +152,12 @@ TEST(a_report_and_its_dump_are_judged)
         arena_init(&keep, 0);
         fault_clear(&fault);
         put_dump(rows[i].dump, &keep);
-        const char *record = (const char *)test_read(
-            arena_printf(&keep, "%s/%s", test_source("corpus/cases"), rows[i].record), &bytes);
+        const bool contradicts = rows[i].record[0] == '!';
+        char *record = (char *)test_read(
+            arena_printf(&keep, "%s/%s", test_source("corpus/cases"), rows[i].record + contradicts),
+            &bytes);
+        if (contradicts) /* threads were stopped as long for the walk as for both */
+            record[RECORD_H_STOP_RTL] = record[RECORD_H_STOP_DUMP] = 7;
         const struct report report = {
             .id = "r1", .version = "1.0", .stacks = record, .bytes = bytes};
         struct shadow_judging judging = {.dumps = below("dumps", &keep),
