@@ -21,6 +21,7 @@ static const char usage[] =
     "  part TEXT            write the beginning of a line\n"
     "  show FILE            copy a file to the output\n"
     "  env NAME             write a variable's value\n"
+    "  args                 write the arguments in a line of errors, with blanks between\n"
     "  zeros BYTES          write that many NUL bytes\n"
     "  hold BYTES           touch that much memory\n"
     "  deaf                 close the input\n"
@@ -33,6 +34,7 @@ static const char usage[] =
     "  exit CODE            end\n";
 
 static const char *self, *out_folder = ".";
+static char **arguments;
 
 static void put_zeros(long count)
 {
@@ -131,12 +133,20 @@ static bool is_first_time(void)
     return !path_is_folder(path) && folder_make(path, &fault) == ERR_NONE;
 }
 
+static void put_arguments(void)
+{
+    for (char **word = arguments; *word != NULL; word++)
+        (void)fprintf(stderr, "%s%s", *word, word[1] != NULL ? " " : "\n");
+}
+
 static void act(const char *verb, const char *rest)
 {
     if (strcmp(verb, "out") == 0)
         (void)printf("%s\n", rest);
     else if (strcmp(verb, "err") == 0)
         (void)fprintf(stderr, "%s\n", rest);
+    else if (strcmp(verb, "args") == 0)
+        put_arguments();
     else if (strcmp(verb, "cat") == 0)
         copy(stdin);
     else if (strcmp(verb, "echo") == 0)
@@ -180,6 +190,7 @@ int main(int argc, char **argv)
         return 2;
     }
     self = argv[0];
+    arguments = argv + 2;
     if (strcmp(argv[1], "do") == 0) {
         act(argc > 2 ? argv[2] : "", argc > 3 ? argv[3] : "");
         return 0;

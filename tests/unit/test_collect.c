@@ -1,5 +1,5 @@
-/* The collector's parts that need no Windows program: selection, and its behaviour when the
- * launcher, the victims or their answers are wrong. */
+/* The collector where it needs no Windows program: when the launcher, the victims or their answers
+ * are wrong. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,79 +8,6 @@
 #include "base/turns.h"
 #include "collect/collect.h"
 #include "test.h"
-
-static const struct scenario crash_ob2 = {
-    .name = "stack_overflow", .variant = "ob2", .kind = CASE_KIND_CRASH, .group = "A3"};
-
-static const struct {
-    const char *expr;
-    bool selected;
-    enum status status;
-} selections[] = {
-    {NULL, true, ERR_NONE},
-    {"stack", true, ERR_NONE},
-    {"overflow.ob2", true, ERR_NONE},
-    {"ob0", false, ERR_NONE},
-    {"crash", true, ERR_NONE},
-    {"hang", false, ERR_NONE},
-    {"A3", true, ERR_NONE},
-    {"A", false, ERR_NONE},
-    {"not hang", true, ERR_NONE},
-    {"not not crash", true, ERR_NONE},
-    {"hang or crash", true, ERR_NONE},
-    {"crash and ob0", false, ERR_NONE},
-    {"hang and ob0 or crash", true, ERR_NONE},
-    {"hang and (ob0 or crash)", false, ERR_NONE},
-    {"crash and not (ob0 or hang)", true, ERR_NONE},
-    {"(crash)and(ob2)", true, ERR_NONE},
-    {"  crash  ", true, ERR_NONE},
-    {"unwind", true, ERR_NONE},
-    {"bypass", false, ERR_NONE},
-    {"", false, ERR_USAGE},
-    {"and", false, ERR_USAGE},
-    {"crash or or", false, ERR_USAGE},
-    {"not", false, ERR_USAGE},
-    {"crash and", false, ERR_USAGE},
-    {"crash hang", false, ERR_USAGE},
-    {"(crash", false, ERR_USAGE},
-    {"crash)", false, ERR_USAGE},
-    {"()", false, ERR_USAGE},
-};
-
-TEST(expressions_select_or_say_what_is_wrong)
-{
-    for (size_t i = 0; i < COUNT_OF(selections); i++) {
-        struct fault fault = FAULT_INIT;
-        bool selected = true;
-        test_row(selections[i].expr != NULL ? selections[i].expr : "none");
-        CHECK_EQ(scenario_select(selections[i].expr, &crash_ob2, &selected, &fault),
-                 selections[i].status);
-        CHECK_EQ(selected, selections[i].selected);
-    }
-}
-
-TEST(each_group_has_a_word)
-{
-    static const char *const words[] = {"hardware", "bypass", "unwind",
-                                        "threads",  "hangs",  "managed"};
-    static const char *const groups[] = {"A1", "A2", "A3", "A4", "A5", "A6"};
-    for (size_t i = 0; i < COUNT_OF(words); i++) {
-        const struct scenario s = {.name = "x", .variant = "ob2", .group = groups[i]};
-        test_row(words[i]);
-        for (size_t k = 0; k < COUNT_OF(words); k++)
-            CHECK_EQ(scenario_has_tag(&s, words[k]), k == i);
-    }
-}
-
-TEST(deep_parentheses_are_refused_not_followed)
-{
-    char expr[4096];
-    struct fault fault = FAULT_INIT;
-    bool selected = true;
-    memset(expr, '(', sizeof expr - 1);
-    expr[sizeof expr - 1] = '\0';
-    CHECK_EQ(scenario_select(expr, &crash_ob2, &selected, &fault), ERR_USAGE);
-}
 
 /* A launcher that answers for every program: `actor SCRIPT victims-ob2.exe --list --json`. */
 static const char *const *launcher_of(const char *script)
@@ -252,6 +179,55 @@ TEST(a_limit_of_the_user_holds_however_long_it_is)
             run_within("sleep 1\nerr too late\nexit 3", rows[i].timeout_ms, &keep);
         CHECK_EQ(got.outcome, rows[i].want);
         CHECK_HAS(got.why, "too late");
+        arena_free(&keep);
+    }
+}
+
+/* As victims/harness/launcher reads its words. */
+TEST(the_launcher_is_asked_for_a_scenario_of_a_program)
+{
+    static const char *const parts[] = {
+        "victim could not be started: ", "twinstack-launch.exe --out ",
+        "a.ob2.part --limit-ms 12345 ", "victims-ob2.exe a"};
+    struct arena keep;
+    arena_init(&keep, 0);
+    const struct collected got = run_within("args\nexit 3", 12345, &keep);
+    const char *at = got.why;
+    for (size_t i = 0; i < COUNT_OF(parts) && CHECK_HAS(at, parts[i]); i++)
+        at = strstr(at, parts[i]) + strlen(parts[i]);
+    CHECK_STR(at, "");
+    arena_free(&keep);
+}
+
+/* A case is in its folder only when it is sealed: a run that goes on has it. */
+TEST(a_sealed_case_is_kept_by_a_run_that_goes_on)
+{
+    static const struct {
+        const char *name;
+        bool goes_on;
+    } rows[] = {{"it goes on", true}, {"a new run", false}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct collect_options options = {.victims_folder = victims_folder(),
+                                                .out_folder = test_scratch(),
+                                                .reuse_sealed = rows[i].goes_on,
+                                                .launcher = launcher_of("exit 3")};
+        const struct scenario scenario = {
+            .name = "a", .variant = "ob2", .program = "a.exe", .limit_ms = 500};
+        struct collected *results = NULL;
+        struct fault fault = FAULT_INIT;
+        struct arena keep;
+        char sealed[4300];
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        (void)snprintf(sealed, sizeof sealed, "%s/cases.1/a.ob2", test_scratch());
+        REQUIRE(folder_make(sealed, &fault) == ERR_NONE);
+        REQUIRE(collect_run(&options, &scenario, 1, 2, &keep, NULL, NULL, &results, &fault) ==
+                ERR_NONE);
+        CHECK_EQ(results[0].outcome, COLLECT_ERROR);
+        CHECK_EQ(results[1].outcome, rows[i].goes_on ? COLLECT_SEALED : COLLECT_ERROR);
+        CHECK_EQ(path_is_folder(sealed), rows[i].goes_on);
+        CHECK_EQ(results[1].folder != NULL && strcmp(results[1].folder, sealed) == 0,
+                 rows[i].goes_on);
         arena_free(&keep);
     }
 }

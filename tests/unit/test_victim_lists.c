@@ -1,4 +1,5 @@
-/* What victims list, as victims/victim.c prints it, and the lists that are kept in the prefix. */
+/* What victims list, as victims/victim.c prints it, the lists that are kept in the prefix, and
+ * which scenarios of a list an expression chooses. */
 #include <stdio.h>
 #include <string.h>
 
@@ -67,7 +68,7 @@ TEST(a_scenario_has_what_its_line_says)
         {"a crash",
          "{\"name\":\"a\",\"kind\":\"crash\",\"group\":\"A1\",\"sentence\":\"s\",\"code\":"
          "\"0xC0000005\",\"exit_code\":\"0xC0000006\",\"doors\":[\"vectored\"],\"subjects\":"
-         "[\"x\",\"y\"],\"output\":null,\"limit_ms\":500,\"supported\":true,\"reason\":null}",
+         "[\"x\",\"y\"],\"output\":\"12\",\"limit_ms\":500,\"supported\":true,\"reason\":null}",
          {.kind = CASE_KIND_CRASH,
           .group = "A1",
           .about = "s",
@@ -75,6 +76,7 @@ TEST(a_scenario_has_what_its_line_says)
           .exit_code = 0xC0000006,
           .limit_ms = 500,
           .hooks = 1U << CASE_HOOK_VECTORED,
+          .output = "12",
           .subject_count = 2},
          ERR_NONE},
         {"a hang that this host cannot show",
@@ -120,7 +122,7 @@ TEST(a_scenario_has_what_its_line_says)
             CHECK_EQ(s->limit_ms, want->limit_ms);
             CHECK_HEX(s->hooks, want->hooks);
             CHECK_STR(s->unsupported, want->unsupported);
-            CHECK(s->output == NULL);
+            CHECK_STR(s->output, want->output);
             if (CHECK_EQ(s->subject_count, want->subject_count) && s->subject_count == 2) {
                 CHECK_STR(s->subjects[0], "x");
                 CHECK_STR(s->subjects[1], "y");
@@ -426,4 +428,79 @@ TEST(a_session_has_the_words_of_its_launcher)
         }
         collect_session_close(session);
     }
+}
+
+/* ---- which of them are chosen ---------------------------------------------------------------- */
+
+static const struct scenario crash_ob2 = {
+    .name = "stack_overflow", .variant = "ob2", .kind = CASE_KIND_CRASH, .group = "A3"};
+
+static const struct {
+    const char *expr;
+    bool selected;
+    enum status status;
+} selections[] = {
+    {NULL, true, ERR_NONE},
+    {"stack", true, ERR_NONE},
+    {"overflow.ob2", true, ERR_NONE},
+    {"ob0", false, ERR_NONE},
+    {"crash", true, ERR_NONE},
+    {"hang", false, ERR_NONE},
+    {"A3", true, ERR_NONE},
+    {"A", false, ERR_NONE},
+    {"not hang", true, ERR_NONE},
+    {"not not crash", true, ERR_NONE},
+    {"hang or crash", true, ERR_NONE},
+    {"crash and ob0", false, ERR_NONE},
+    {"hang and ob0 or crash", true, ERR_NONE},
+    {"hang and (ob0 or crash)", false, ERR_NONE},
+    {"crash and not (ob0 or hang)", true, ERR_NONE},
+    {"(crash)and(ob2)", true, ERR_NONE},
+    {"  crash  ", true, ERR_NONE},
+    {"unwind", true, ERR_NONE},
+    {"bypass", false, ERR_NONE},
+    {"", false, ERR_USAGE},
+    {"and", false, ERR_USAGE},
+    {"crash or or", false, ERR_USAGE},
+    {"not", false, ERR_USAGE},
+    {"crash and", false, ERR_USAGE},
+    {"crash hang", false, ERR_USAGE},
+    {"(crash", false, ERR_USAGE},
+    {"crash)", false, ERR_USAGE},
+    {"()", false, ERR_USAGE},
+};
+
+TEST(expressions_select_or_say_what_is_wrong)
+{
+    for (size_t i = 0; i < COUNT_OF(selections); i++) {
+        struct fault fault = FAULT_INIT;
+        bool selected = true;
+        test_row(selections[i].expr != NULL ? selections[i].expr : "none");
+        CHECK_EQ(scenario_select(selections[i].expr, &crash_ob2, &selected, &fault),
+                 selections[i].status);
+        CHECK_EQ(selected, selections[i].selected);
+    }
+}
+
+TEST(each_group_has_a_word)
+{
+    static const char *const words[] = {"hardware", "bypass", "unwind",
+                                        "threads",  "hangs",  "managed"};
+    static const char *const groups[] = {"A1", "A2", "A3", "A4", "A5", "A6"};
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        const struct scenario s = {.name = "x", .variant = "ob2", .group = groups[i]};
+        test_row(words[i]);
+        for (size_t k = 0; k < COUNT_OF(words); k++)
+            CHECK_EQ(scenario_has_tag(&s, words[k]), k == i);
+    }
+}
+
+TEST(deep_parentheses_are_refused_not_followed)
+{
+    char expr[4096];
+    struct fault fault = FAULT_INIT;
+    bool selected = true;
+    memset(expr, '(', sizeof expr - 1);
+    expr[sizeof expr - 1] = '\0';
+    CHECK_EQ(scenario_select(expr, &crash_ob2, &selected, &fault), ERR_USAGE);
 }
