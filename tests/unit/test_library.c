@@ -172,17 +172,31 @@ TEST(text_for_people_is_in_columns)
     twinstack_close(symbols);
 }
 
+/* minidumpapiset.h: MINIDUMP_EXCEPTION_STREAM, without parameters, of which there is room for 15.
+ */
+static void put_exception(struct maker *m, uint32_t thread_id, uint32_t context)
+{
+    maker_stream_begin(m, STREAM_EXCEPTION);
+    MAKER_PUT(m, 4, thread_id, 0, 0xc0000005, 0);
+    MAKER_PUT(m, 8, 0, 0x1234, 0);
+    for (int i = 0; i < 15; i++)
+        MAKER_PUT(m, 8, 0);
+    MAKER_PUT(m, 4, MAKER_CONTEXT_BYTES, context);
+    maker_stream_end(m);
+}
+
 /* Breakpad's handler writes the dump in a thread of its own, and says which it is; rust-minidump
  * does not walk it. */
 TEST(the_thread_that_wrote_the_dump_has_no_frames_in_stackwalk_json)
 {
     static const struct {
         const char *name;
-        uint32_t validity, writer, frames[2];
-    } rows[] = {{"the second thread", 3, 8, {1, 0}},
-                {"the first one", 3, 7, {0, 1}},
-                {"it is not valid", 2, 8, {1, 1}},
-                {"no such thread", 3, 9, {1, 1}}};
+        uint32_t validity, writer, second, frames[2];
+    } rows[] = {{"the second thread", 3, 8, 8, {1, 0}},
+                {"the first one", 3, 7, 8, {0, 1}},
+                {"it is not valid", 2, 8, 8, {1, 1}},
+                {"no such thread", 3, 9, 8, {1, 1}},
+                {"two of the id that crashed", 2, 8, 7, {1, 0}}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         static struct maker m;
         struct twinstack_dump *dump = NULL;
@@ -198,12 +212,14 @@ TEST(the_thread_that_wrote_the_dump_has_no_frames_in_stackwalk_json)
         MAKER_PUT(&m, 8, 0, 0);
         maker_stream_begin(&m, STREAM_THREAD_LIST);
         maker_put(&m, 2, 4);
-        for (uint32_t id = 7; id <= 8; id++) {
-            MAKER_PUT(&m, 4, id, 0, 0, 0);
+        for (int t = 0; t < 2; t++) {
+            MAKER_PUT(&m, 4, t == 0 ? 7 : rows[i].second, 0, 0, 0);
             MAKER_PUT(&m, 8, 0, 0x8000);
             MAKER_PUT(&m, 4, 16, stack, MAKER_CONTEXT_BYTES, context);
         }
         maker_stream_end(&m);
+        if (rows[i].second == 7)
+            put_exception(&m, 7, context);
         maker_stream_begin(&m, STREAM_BREAKPAD_INFO);
         MAKER_PUT(&m, 4, rows[i].validity, rows[i].writer, 7);
         maker_stream_end(&m);
@@ -218,6 +234,8 @@ TEST(the_thread_that_wrote_the_dump_has_no_frames_in_stackwalk_json)
         REQUIRE(copy != NULL);
         memcpy(copy, text, bytes);
         copy[bytes] = '\0';
+        if (rows[i].second == 7)
+            CHECK_HAS(copy, "\"threads_index\": 0");
         const char *at = strstr(copy, "\"threads\":");
         for (int t = 0; t < 2; t++) {
             at = at != NULL ? strstr(at + 1, "\"frame_count\":") : NULL;

@@ -1,4 +1,5 @@
 /* libtwinstack: what is asked of one frame, of one thread of a dump, and what is refused. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,7 +149,11 @@ TEST(a_part_of_a_dump_that_is_not_there_is_refused)
         {"no such frame",
          {.part = TWINSTACK_DUMP_FRAME, .frame = 9},
          TWINSTACK_USAGE,
-         "thread 7 has frames 0 to "},
+         "thread 7 has frames 0 to 0"},
+        {"one frame more",
+         {.part = TWINSTACK_DUMP_FRAME, .frame = 1},
+         TWINSTACK_USAGE,
+         "thread 7 has frames 0 to 0"},
         {"of the other thread",
          {.part = TWINSTACK_DUMP_FRAME, .frame = 9, .thread_id = 8, .json = 1},
          TWINSTACK_USAGE,
@@ -172,6 +177,45 @@ TEST(a_part_of_a_dump_that_is_not_there_is_refused)
         CHECK_HAS(error.text, rows[i].says);
     }
     twinstack_dump_close(dump);
+}
+
+/* Of a kept crash, all frames as JSON: each has its index, and the last one the end of the walk. */
+TEST(the_last_frame_of_a_walk_says_why_it_ends)
+{
+    const char *paths[] = {test_source("corpus/symbols")};
+    const struct twinstack_options options = {
+        .size = sizeof options, .paths = paths, .path_count = 1};
+    struct twinstack_symbols *symbols = NULL;
+    struct twinstack_dump *dump = NULL;
+    struct twinstack_stack *stack = NULL;
+    struct twinstack_error error;
+    const struct twinstack_dump_request request = {
+        .size = sizeof request, .part = TWINSTACK_DUMP_WALK, .json = 1};
+    const char *text = NULL;
+    size_t bytes = 0;
+    REQUIRE(twinstack_open(&options, &symbols, &error) == TWINSTACK_OK);
+    REQUIRE(twinstack_dump_open(symbols, test_source("corpus/cases/null_write.ob2/dump.dmp"), &dump,
+                                &error) == TWINSTACK_OK);
+    REQUIRE(twinstack_dump_walk(dump, twinstack_suspect(dump), &stack, &error) == TWINSTACK_OK);
+    uint32_t frames = 0;
+    for (uint32_t i = 0; i < twinstack_frame_count(stack); i++)
+        frames += twinstack_inline_depth(stack, i) == 0;
+    REQUIRE(frames > 2);
+    REQUIRE(twinstack_dump_write(dump, &request, &text, &bytes, &error) == TWINSTACK_OK);
+    for (uint32_t i = 0; i < frames; i++) {
+        char index[32];
+        (void)snprintf(index, sizeof index, "\"index\": %u,", (unsigned)i);
+        text = strstr(text, index);
+        REQUIRE(text != NULL);
+        const char *stop = strstr(text, "\"stop\": ");
+        REQUIRE(stop != NULL);
+        test_row(index);
+        CHECK_EQ(strncmp(stop, "\"stop\": null", strlen("\"stop\": null")) == 0, i + 1 < frames);
+    }
+    CHECK(strstr(text + 1, "\"index\": ") == NULL);
+    twinstack_stack_free(stack);
+    twinstack_dump_close(dump);
+    twinstack_close(symbols);
 }
 
 TEST(statuses_have_words)
