@@ -104,6 +104,7 @@ TEST(symbols_name_a_frame_where_it_is_looked_up)
         {"in a function", 0x10e8, RETURN, "level2", NAMED_HERE, 0},
         {"another name", 0x10e8, RETURN, "level3", NAMED_OTHERWISE, 0},
         {"the function itself", 0x1040, INTERRUPTED, "inner", NAMED_HERE, 0},
+        {"after one byte of a function", 0x1041, RETURN, "inner", NAMED_HERE, 0},
         {"one that is inlined there", 0x1061, RETURN, "around", NAMED_HERE, 1},
         {"and the one around it", 0x1061, RETURN, "inner", NAMED_HERE, 1},
         {"two are inlined", 0x1071, RETURN, "twice", NAMED_HERE, 2},
