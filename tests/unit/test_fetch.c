@@ -246,6 +246,32 @@ TEST(a_server_is_connected_to_once)
     CHECK_STR(end(&a), "(connected) " KEY " app.pdb/ID2/app.pdb ");
 }
 
+/* Several at a time, and each once. */
+TEST(all_files_of_a_list_are_asked_for)
+{
+    enum { FILES = 4 };
+    static const struct file_route routes[] = {
+        {"a/1/a", GOOD}, {"a/2/a", GOOD}, {"a/3/a", "wrong"}, {"a/4/a", GOOD}, {NULL, NULL}};
+    static const enum fetch_result want[FILES] = {FETCH_LOADED, FETCH_LOADED, FETCH_WRONG,
+                                                  FETCH_LOADED};
+    struct asking a = {.server = {.routes = routes}};
+    struct fetch_file files[FILES];
+    begin(&a, (struct fetch_options){.parallel = 3});
+    for (int i = 0; i < FILES; i++) {
+        files[i] = the_file();
+        (void)snprintf(files[i].place, sizeof files[i].place, "a/%d/a", i + 1);
+        (void)snprintf(files[i].keys[0].path, sizeof files[i].keys[0].path, "a/%d/a", i + 1);
+    }
+    fetch_files(a.fetch, files, FILES);
+    const char *asked = end(&a);
+    CHECK_EQ(strlen(asked), FILES * strlen("a/1/a "));
+    for (int i = 0; i < FILES; i++) {
+        test_row(files[i].place);
+        CHECK_EQ(files[i].result, want[i]);
+        CHECK_HAS(asked, files[i].place);
+    }
+}
+
 TEST(each_chain_has_a_cache)
 {
     struct fault fault = FAULT_INIT;

@@ -23,6 +23,7 @@ static const struct {
     {"a folder after the server is no cache", "srv*http://x*/c", ERR_NONE, "F=/c U=http://x "},
     {"server's folder alone", "srv*/c", ERR_NONE, "F=/c "},
     {"symsrv names a DLL", "symsrv*symsrv.dll*/c*http://x", ERR_NONE, "F=/c U=http://x c=/c "},
+    {"a folder of one letter", "cache*c;srv*http://x", ERR_NONE, "F=c c=c U=http://x c=c "},
     {"cache of later elements", "cache*/c;srv*http://x", ERR_NONE, "F=/c c=/c U=http://x c=/c "},
     {"a bare address", "https://x", ERR_NONE, "U=https://x "},
     {"debuginfod", "debuginfod*/c*http://x", ERR_NONE, "dF=/c U=http://x c=/c "},
