@@ -226,8 +226,8 @@ TEST(a_sealed_case_is_kept_by_a_run_that_goes_on)
         CHECK_EQ(results[0].outcome, COLLECT_ERROR);
         CHECK_EQ(results[1].outcome, rows[i].goes_on ? COLLECT_SEALED : COLLECT_ERROR);
         CHECK_EQ(path_is_folder(sealed), rows[i].goes_on);
-        CHECK_EQ(results[1].folder != NULL && strcmp(results[1].folder, sealed) == 0,
-                 rows[i].goes_on);
+        if (rows[i].goes_on)
+            CHECK_HAS(results[1].folder, "/cases.1/a.ob2");
         arena_free(&keep);
     }
 }

@@ -37,7 +37,7 @@ static void note_damage(void *context, const struct fault *fault)
 static struct stored_run *old_run(void)
 {
     static char right[600], other[600], gone[600], damaged[600];
-    static struct named_version tools[] = {{"twinstack", "0.0.1"}, {"wine", "8"}};
+    static struct named_version tools[] = {{"twinstack", "0.0.1"}, {"wine", "8"}, {NULL, NULL}};
     static struct run_case cases[5];
     static struct stored_run run;
     (void)snprintf(gone, sizeof gone, "%s/gone", test_scratch());
@@ -64,7 +64,7 @@ static struct stored_run *old_run(void)
                                        .commit = "0123",
                                        .platform = "linux",
                                        .tools = tools,
-                                       .tool_count = COUNT_OF(tools),
+                                       .tool_count = COUNT_OF(tools) - 1,
                                        .started_ns = 5,
                                        .finished_ns = 6,
                                        .state = RUN_COMPLETE,

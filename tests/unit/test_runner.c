@@ -356,6 +356,33 @@ TEST(a_runner_with_mode_differs_in_one_variable)
     CHECK_STR(runner.environment[2], "WINEDEBUG=-all");
 }
 
+/* Of two programs, and ended once. */
+TEST(victims_are_listed_by_one_runner)
+{
+    struct collect_options options = options_of(put_wine());
+    struct scenario *scenarios = NULL;
+    struct fault fault = FAULT_INIT;
+    uint32_t count = 0;
+    (void)put("prefix/system.reg", "");
+    (void)put("victims/victims-ob0.exe", "MZ");
+    (void)put("victims/victims-ob2.exe", "MZ");
+    (void)put_program("bin/wine", arena_printf(kept(),
+                                               "#!/bin/sh\necho \"wine $*\" >>%s\n"
+                                               "[ \"$2\" != --list ] || echo "
+                                               "'{\"name\":\"a\",\"kind\":\"crash\"}'\n",
+                                               below("calls")));
+    options.ask_victims = true;
+    CHECK_EQ(collect_list(&options, kept(), &scenarios, &count, &fault), ERR_NONE);
+    CHECK_EQ(count, 2);
+    const char *asked =
+        arena_printf(kept(), "wine %s --list --json\nwine %s --list --json\n",
+                     below("victims/victims-ob0.exe"), below("victims/victims-ob2.exe"));
+    CHECK_STR(calls(), arena_printf(kept(),
+                                    "wine --version\nserver -p prefix\nwine cmd /c exit 0\n"
+                                    "%sserver -k prefix\nserver -w prefix\n",
+                                    asked));
+}
+
 TEST(a_session_starts_programs_in_its_prefix)
 {
     static const struct {
