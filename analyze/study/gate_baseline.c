@@ -167,6 +167,17 @@ static void check_failures(const struct sides *d)
                                   d->s->keep, "; %u failed before, in another way", otherwise)));
 }
 
+static bool was_accepted(const struct run_side *before, const struct diff_case *c)
+{
+    const struct diff_case *cases = before->side.cases;
+    if (before->info.verdicts[VERDICT_XFAIL] > 0)
+        for (uint32_t i = 0; i < before->side.count; i++)
+            if (cases[i].verdict == VERDICT_XFAIL && is_same_case(&cases[i], c))
+                return true;
+    return false;
+}
+
+/* Every repeat counts, as in the verdicts. */
 static void check_acceptances(const struct sides *d)
 {
     const uint32_t then = d->before->info.verdicts[VERDICT_XFAIL];
@@ -174,10 +185,9 @@ static void check_acceptances(const struct sides *d)
     const uint64_t asked = d->s->request->max_accepted;
     const uint64_t most = asked == GATE_ACCEPTED_OF_BASELINE ? then : asked;
     uint32_t added = 0;
-    for (uint32_t i = 0; i < d->diff->row_count; i++) {
-        const struct diff_row *row = &d->diff->rows[i];
-        added += row->b != NULL && row->b->verdict == VERDICT_XFAIL &&
-                 (row->a == NULL || row->a->verdict != VERDICT_XFAIL);
+    for (uint32_t i = 0; i < d->now->side.count; i++) {
+        const struct diff_case *c = &d->now->side.cases[i];
+        added += c->verdict == VERDICT_XFAIL && !was_accepted(d->before, c);
     }
     if (now + then > 0 || asked != GATE_ACCEPTED_OF_BASELINE)
         gate_add(d->s, "accepted", now <= most,
