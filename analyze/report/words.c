@@ -12,6 +12,16 @@ int decimals_of(double value)
     return value >= 9.995 ? 1 : 2;
 }
 
+/* VALUE, or a little more where it is half of a last digit, which printf rounds to even and pages
+ * round up. */
+static double half_up(double value, int digits)
+{
+    static const double powers[] = {1, 10, 100};
+    const double whole = value * powers[digits];
+    const bool half = fma(value, powers[digits], -whole) == 0 && whole - floor(whole) == 0.5;
+    return half ? (whole + 0.5) / powers[digits] : value;
+}
+
 static const char *scaled(double value, const char *const units[], const double scales[],
                           size_t unit_count, char out[24])
 {
@@ -20,11 +30,14 @@ static const char *scaled(double value, const char *const units[], const double 
         (void)snprintf(out, 24, "-");
         return out;
     }
+    const bool less = value < 0;
+    value = fabs(value);
     while (unit + 1 < unit_count && value >= scales[unit + 1] * 0.9995)
         unit++;
     const double shown = value / scales[unit];
     const int digits = unit == 0 ? 0 : decimals_of(shown);
-    (void)snprintf(out, 24, "%.*f %s", digits, shown, units[unit]);
+    (void)snprintf(out, 24, "%s%.*f %s", less ? "-" : "", digits, half_up(shown, digits),
+                   units[unit]);
     return out;
 }
 
@@ -44,11 +57,7 @@ const char *bytes_text(double bytes, char out[24])
 
 const char *headline_amount_text(const struct headline_row *row, double value, char out[24])
 {
-    if (value >= 0 || isnan(value))
-        return row->bytes ? bytes_text(value, out) : duration_text(value, out);
-    char size[24];
-    (void)snprintf(out, 24, "-%.20s", duration_text(-value, size));
-    return out;
+    return row->bytes ? bytes_text(value, out) : duration_text(value, out);
 }
 
 const char *headline_median_text(const struct headline_row *row, const struct headline_cell *cell,

@@ -26,6 +26,10 @@ TEST(a_time_or_size_has_three_digits_at_most)
         {999.4e6, "999 ms", "999 MB"},
         {999.6e6, "1.00 s", "1.00 GB"},
         {1234e9, "1234 s", "1234 GB"},
+        {4125, "4.13 µs", "4.13 KB"}, /* half of a last digit: up, as on pages */
+        {112500, "113 µs", "113 KB"},
+        {4115, "4.12 µs", "4.12 KB"},
+        {-541314, "-541 µs", "-541 KB"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         char text[24];
