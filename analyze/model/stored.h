@@ -77,6 +77,8 @@ struct hook_outcome {
     const char *scenario, *variant;
     uint32_t repeat;
     uint32_t expected, got; /* sets, see model/hook.h */
+    enum verdict verdict;
+    enum case_kind kind;
 };
 
 /* How often a signature occurred in a run or stream. */

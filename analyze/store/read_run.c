@@ -303,6 +303,8 @@ enum status store_read_hooks(struct store *store, uint64_t run_id, struct arena 
         d->repeat = (uint32_t)query_get(&q);
         d->expected = hooks_parse(query_get_text(&q));
         d->got = hooks_parse(query_get_text(&q));
+        (void)verdict_parse(query_get_text(&q), &d->verdict);
+        d->kind = case_kind_parse(query_get_text(&q));
     }
     return query_end(&q);
 }

@@ -431,8 +431,9 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_COUNT_ENGINES] = SUM_ENGINES " ORDER BY position, k.engine",
     [SQL_READ_CAUSES] = "SELECT * FROM run_cause WHERE run_id = ? ORDER BY findings DESC, cause",
     [SQL_COUNT_CAUSES] = SUM_CAUSES " ORDER BY findings DESC, f.cause",
-    [SQL_READ_HOOKS] = "SELECT id, scenario, variant, repeat, expected_doors, got_doors"
-                       " FROM crash_case WHERE run_id = ? ORDER BY scenario, variant, repeat",
+    [SQL_READ_HOOKS] =
+        "SELECT id, scenario, variant, repeat, expected_doors, got_doors, verdict, kind"
+        " FROM crash_case WHERE run_id = ? ORDER BY scenario, variant, repeat",
     [SQL_READ_SYMBOLS] = "SELECT * FROM run_symbol WHERE run_id = ?"
                          " ORDER BY module, debug_id, symbols",
     [SQL_COUNT_SYMBOLS] = SUM_SYMBOLS " ORDER BY m.name, m.debug_id, n.symbols",

@@ -8,11 +8,17 @@
 #include "base/hash.h"
 
 /* No hook can see any other case. */
-static bool can_have_hook(const struct run_case *c)
+static bool can_have_hook(enum verdict verdict, enum case_kind kind, uint32_t hooks)
 {
-    const bool calm = c->kind == CASE_KIND_CALM;
-    return c->result.verdict != VERDICT_UNSUPPORTED && c->result.verdict != VERDICT_ERROR &&
-           !(calm && c->expected_hooks == 0 && c->got_hooks == 0);
+    return verdict != VERDICT_UNSUPPORTED && verdict != VERDICT_ERROR &&
+           !(kind == CASE_KIND_CALM && hooks == 0);
+}
+
+void hook_outcomes_reduce(struct hook_outcome *rows, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!can_have_hook(rows[i].verdict, rows[i].kind, rows[i].expected | rows[i].got))
+            rows[i].expected = rows[i].got = 0;
 }
 
 /* While cases are counted, hook D is column D; columns that no case uses are dropped at the end. */
@@ -53,7 +59,7 @@ enum status hook_count_add(struct hook_count *count, const struct run_case *c, s
 {
     struct hook_matrix *m = count->out;
     struct hook_row row = {.first = c, .cases = 1, .scenarios = 1};
-    if (!can_have_hook(c))
+    if (!can_have_hook(c->result.verdict, c->kind, c->expected_hooks | c->got_hooks))
         return ERR_NONE;
     if (!slots_reserve(&count->slots, 64))
         return fault_no_memory(fault, "hooks of a run");

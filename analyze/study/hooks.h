@@ -41,6 +41,9 @@ void hook_count_begin(struct hook_count *count, bool each_scenario, struct arena
 enum status hook_count_add(struct hook_count *count, const struct run_case *c, struct fault *fault);
 void hook_count_end(struct hook_count *count); /* after each hook_count_begin(): frees the slots */
 
+/* Of cases that count in no matrix, as those that were not run, nothing is expected or seen. */
+void hook_outcomes_reduce(struct hook_outcome *rows, uint32_t count);
+
 /* The matrix in which no two scenarios share a row; lives in KEEP. Fails: as the database. */
 enum status hooks_of_scenarios(const struct run_figures *figures, struct arena *keep,
                                struct hook_matrix *out, struct fault *fault);

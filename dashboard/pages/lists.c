@@ -7,6 +7,7 @@
 #include "pages/asked.h"
 #include "pages/rows.h"
 #include "study/acceptance.h"
+#include "study/hooks.h"
 #include "study/run_document.h"
 #include "study/run_lists.h"
 
@@ -71,6 +72,7 @@ enum status view_hooks(const struct view_input *in, struct json *out, struct fau
         view_get_uint(in, "differs", 0, 1, &differs, fault) != ERR_NONE ||
         store_read_hooks(in->store, run_id, in->keep, &rows, &count, fault) != ERR_NONE)
         return fault->code;
+    hook_outcomes_reduce(rows, count);
     json_object(out);
     json_key_uint(out, "run", run_id);
     write_hooks(out, rows, count);
