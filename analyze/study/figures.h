@@ -226,5 +226,7 @@ const char *figures_foreign_engine(const struct run_figures *figures);
 /* METRIC_EXACT and METRIC_F1 of the subjects, METRIC_CAPTURE_RATE, METRIC_SPEED_RATIO; NaN when
  * nothing was judged, and for any other metric. */
 double figures_metric(const struct run_figures *figures, enum metric metric);
+/* Of how many cases, stacks or frames the share METRIC is. */
+uint64_t figures_metric_count(const struct run_figures *figures, enum metric metric);
 
 #endif

@@ -436,6 +436,18 @@ double figures_metric(const struct run_figures *figures, enum metric metric)
     return (double)NAN;
 }
 
+uint64_t figures_metric_count(const struct run_figures *figures, enum metric metric)
+{
+    uint64_t count = 0;
+    if (metric == METRIC_CAPTURE_RATE)
+        return figures->captures_expected;
+    for (uint32_t i = 0; i < figures->engine_count; i++)
+        if (figures->engines[i].subject)
+            count +=
+                metric == METRIC_F1 ? figures->engines[i].truth_frames : figures->engines[i].judged;
+    return count;
+}
+
 /* ---- JSON ----------------------------------------------------------------------------- */
 
 static void write_cell(struct json *j, const char *key, const struct headline_cell *cell)

@@ -2,6 +2,7 @@
 #include "pages/view.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/array.h"
 #include "pages/asked.h"
@@ -37,6 +38,23 @@ static void write_failing(const struct triage *t, struct json *out)
     json_object_end(out);
 }
 
+/* Those that a trend has, of this run, which may be in none: it was interrupted. */
+static void write_figures(const struct run_figures *figures, struct json *out)
+{
+    static const enum metric shown[] = {METRIC_CAPTURE_RATE, METRIC_EXACT, METRIC_F1};
+    json_key_object(out, "figures");
+    for (size_t i = 0; i < COUNT_OF(shown); i++) {
+        const double value = figures_metric(figures, shown[i]);
+        if (isnan(value))
+            continue;
+        json_key_object(out, metric_name(shown[i]));
+        json_key_number(out, "value", value);
+        json_key_uint(out, "count", figures_metric_count(figures, shown[i]));
+        json_object_end(out);
+    }
+    json_object_end(out);
+}
+
 static enum status write_triage(const struct view_input *in, uint64_t run_id, struct json *out,
                                 struct fault *fault)
 {
@@ -53,6 +71,7 @@ static enum status write_triage(const struct view_input *in, uint64_t run_id, st
     triage_write_wrong(out, t);
     json_key(out, "shares");
     triage_write_shares(out, t);
+    write_figures(&t->figures, out);
     json_key(out, "accuracy");
     accuracy_write_json(out, &t->figures);
     headline_write_members(out, &t->figures);

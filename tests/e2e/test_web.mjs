@@ -23,7 +23,7 @@ import {
   closePage,
 } from './web/world.mjs';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-/** @import { Answers, Share, Trend } from 'openapi' */
+/** @import { Answers, Share } from 'openapi' */
 /** @import { Options, Page } from './web/world.mjs' */
 
 const chromium = await browser();
@@ -175,10 +175,10 @@ test('an_engine_without_a_stack_keeps_its_column', async () => {
 
 test('no_figure_is_rounded_to_all_of_them', async () => {
   const page = await open('/');
-  /** @type {(body: {data: {shares: Share[], trends: Record<string, Trend>}}) => unknown} */
+  /** @type {(body: {data: {shares: Share[], figures: Record<string, {value: number}>}}) => unknown} */
   const nearlyAll = (body) => {
     body.data.shares[0] = { ...body.data.shares[0], right: 99_999, total: 100_000 };
-    must(body.data.trends.exact.points.at(-1)).value = 0.99999;
+    body.data.figures.capture_rate.value = body.data.figures.exact.value = 0.99999;
     return body;
   };
   await changeAnswers(page, '**/api/v1/overview', nearlyAll);

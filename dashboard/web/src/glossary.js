@@ -12,7 +12,7 @@ export const terms = [
   ['offset way', 'The stack as module!offset frames that the dying process walked, resolved later.'],
   ['engine under test', 'An engine of ours whose wrong stack fails a case: offset:rtl and dump.'],
   ['reference engine', 'Another tool or walker that is compared but fails no case.'],
-  ['capture rate', 'The share of cases that left both a record and a dump, of those that should.'],
+  ['capture rate', 'The share of cases that left a record or a dump, of those that should.'],
   ['exact', 'A stack whose own frames all have the right function, file and line.'],
   ['precision', 'The share of the frames that an engine reports which are right.'],
   ['recall', 'The share of the true frames that an engine found.'],

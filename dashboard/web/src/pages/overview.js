@@ -41,7 +41,7 @@ const tiles = [
     name: 'capture_rate',
     title: 'Capture rate',
     show: percentOf,
-    note: 'of all cases that should leave a record and a dump; the line leaves out those not judged',
+    note: 'of all cases that should leave a record or a dump; the line leaves out those not judged',
     unit: 'case',
   },
   {
@@ -150,12 +150,10 @@ function Ratio({ ratio }) {
 }
 
 /**
- * @param {TileRow & {trend: import('openapi').Trend, share: import('openapi').Share | null,
- *   ratio: import('openapi').SpeedRatio | null}} props
+ * @param {TileRow & {trend: import('openapi').Trend, figure: import('openapi').RunFigure | null,
+ *   ratio: import('openapi').SpeedRatio | null}} props FIGURE: of this run
  */
-function Tile({ name, title, show, note, unit, trend, share, ratio }) {
-  const points = trend.points.filter((point) => point.value !== null);
-  const last = points[points.length - 1];
+function Tile({ name, title, show, note, unit, trend, figure, ratio }) {
   return (
     <section class="tile box" key={name}>
       <h2>
@@ -163,34 +161,24 @@ function Tile({ name, title, show, note, unit, trend, share, ratio }) {
           {title}
         </Link>
       </h2>
-      <p class="figure">
-        {share ? (
-          percent(share.right, share.total)
-        ) : ratio ? (
-          <Ratio ratio={ratio} />
-        ) : last ? (
-          show(last.value ?? 0)
-        ) : (
-          'not known'
-        )}
-      </p>
+      <p class="figure">{ratio ? <Ratio ratio={ratio} /> : figure ? show(figure.value) : 'not known'}</p>
       <Sparkline trend={trend} show={show} said={ratio?.text} />
       <p class="dim small">
         {note}
         {ratio?.about}
-        {last && !ratio ? (
+        {figure && (
           <>
             {' '}
-            · <span class="nowrap">{plural(share?.total ?? last.count, unit)}</span>
+            · <span class="nowrap">{plural(figure.count, unit)}</span>
           </>
-        ) : null}
+        )}
       </p>
     </section>
   );
 }
 
 /** @type {Record<string, import('preact').JSX.Element>} */
-const shareTitles = { captured: <Term name="capture rate">Captured</Term> };
+const shareTitles = { captured: <>Captured both ways</> };
 
 /**
  * Each figure with what it counts and what it leaves out; green only when nothing is missing, red only when
@@ -306,6 +294,7 @@ function Waiting() {
  *   headline: import('openapi').Headline, speed: import('openapi').Speed,
  *   speed_ratio: import('openapi').SpeedRatio,
  *   failing: {total: number, cases: import('openapi').CaseLine[]},
+ *   figures: Record<string, import('openapi').RunFigure>,
  *   trends: Record<string, import('openapi').Trend>, baseline: number | null,
  *   changes: import('openapi').Changes | null, causes: import('openapi').Cause[]}} Summary
  */
@@ -321,7 +310,7 @@ function Figures({ data }) {
             key={tile.name}
             {...tile}
             trend={data.trends[tile.name]}
-            share={tile.name === 'capture_rate' ? data.shares[0] : null}
+            figure={data.figures[tile.name] ?? null}
             ratio={tile.name === 'speed_ratio' ? data.speed_ratio : null}
           />
         ))}
