@@ -46,6 +46,7 @@ class Case(e2e.Case):
                 with urllib.request.urlopen(url.rstrip("/") + path, timeout=60 * e2e.PATIENCE) as answer:
                     text = answer.read().decode()
                 return json.loads(text)["data"] if path.startswith("/api/") else text
+            get.url = url
             yield get
         finally:
             server.terminate()
