@@ -89,8 +89,9 @@ static const char *keep_name(struct pdb_names *names, struct name_slot *slot, ui
  * decorated name, as in C++/CLI's "__t2m@?f@?A0x12ab@@YMXXZ", '@' is after it.) */
 static const char *unnamed_in(const char *text)
 {
-    for (; (text = strstr(text, "?A0x")) != NULL; text++)
-        if (strncmp(text + 4 + strspn(text + 4, "0123456789abcdef"), "::", 2) == 0)
+    for (; (text = strchr(text, '?')) != NULL; text++)
+        if (strncmp(text, "?A0x", 4) == 0 &&
+            strncmp(text + 4 + strspn(text + 4, "0123456789abcdef"), "::", 2) == 0)
             return text;
     return NULL;
 }

@@ -25,11 +25,6 @@ enum annotation {
     ANNOTATION_LAST = 0x0d,
 };
 
-struct annotation_reader {
-    const uint8_t *at, *end;
-    bool failed;
-};
-
 /* 14 bits in two bytes, 29 in four, most significant first. *BYTES: how many; 0: it is cut. */
 static uint32_t long_operand(const uint8_t *p, const uint8_t *end, uint32_t *bytes)
 {
@@ -46,17 +41,16 @@ static uint32_t long_operand(const uint8_t *p, const uint8_t *end, uint32_t *byt
     return 0;
 }
 
-/* Nearly all have 7 bits, in one byte. The reader stays in registers: no address of it is passed
- * on. */
-static inline uint32_t read_operand(struct annotation_reader *r)
+/* Nearly all have 7 bits, in one byte. Returns what follows the operand; NULL: it is cut. */
+static inline const uint8_t *read_operand(const uint8_t *at, const uint8_t *end, uint32_t *value)
 {
     uint32_t bytes;
-    if (r->at < r->end && *r->at < 0x80)
-        return *r->at++;
-    const uint32_t value = long_operand(r->at, r->end, &bytes);
-    r->at += bytes;
-    r->failed = r->failed || bytes == 0;
-    return value;
+    if (at < end && *at < 0x80) {
+        *value = *at;
+        return at + 1;
+    }
+    *value = long_operand(at, end, &bytes);
+    return bytes != 0 ? at + bytes : NULL;
 }
 
 static int32_t signed_operand(uint32_t value)
@@ -66,91 +60,93 @@ static int32_t signed_operand(uint32_t value)
 }
 
 struct row_writer {
-    struct pdb_inline_row *rows;
-    uint32_t count;
-    bool open; /* the last row has no end yet */
+    struct pdb_inline_row *next; /* an open row is here: it has no end yet */
+    bool open;
     uint32_t chunk, offset, file, line;
 };
 
-static void close_row(struct row_writer *w, uint32_t end)
+static inline void close_row(struct row_writer *w, uint32_t end)
 {
-    if (!w->open)
-        return;
+    if (w->open && end > w->next->start)
+        (w->next++)->end = end;
     w->open = false;
-    if (end <= w->rows[w->count - 1].start)
-        w->count--; /* empty */
-    else
-        w->rows[w->count - 1].end = end;
 }
 
-static void open_row(struct row_writer *w)
+static inline void open_row(struct row_writer *w)
 {
-    const uint32_t start = w->offset;
-    close_row(w, start);
-    const struct pdb_inline_row row = {start, start, w->file, (int32_t)w->line};
-    w->rows[w->count++] = row;
+    if (w->chunk != 0)
+        return;
+    close_row(w, w->offset);
+    *w->next = (struct pdb_inline_row){w->offset, w->offset, w->file, (int32_t)w->line};
     w->open = true;
 }
 
-static void apply(struct row_writer *w, uint32_t op, struct annotation_reader *r)
+static inline void apply_rare(struct row_writer *w, uint32_t op, uint32_t value, uint32_t move)
 {
-    const uint32_t value = read_operand(r);
-    uint32_t move = 0;
-    if (op == ANNOTATION_LENGTH_MOVE)
-        move = read_operand(r);
-    if (r->failed)
-        return;
     switch (op) {
     case ANNOTATION_CODE_OFFSET:
         w->offset = value;
+        open_row(w);
+        break;
+    case ANNOTATION_CHUNK:
+        w->chunk = value;
         break;
     case ANNOTATION_MOVE:
         w->offset += value;
+        open_row(w);
         break;
-    case ANNOTATION_MOVE_LINE:
-        w->offset += value & 0xf;
-        w->line += (uint32_t)signed_operand(value >> 4);
+    case ANNOTATION_FILE:
+        w->file = value;
+        break;
+    case ANNOTATION_LINE:
+        w->line += (uint32_t)signed_operand(value);
         break;
     case ANNOTATION_LENGTH_MOVE:
         w->offset += move;
+        open_row(w);
+        if (w->chunk == 0)
+            close_row(w, w->offset + value);
         break;
-    case ANNOTATION_LENGTH:
+    default: /* columns, line ends, kinds of range: not needed */
+        break;
+    }
+}
+
+/* Most operations are of two kinds: to ask for these first is guessed better than a jump table. */
+static inline void apply(struct row_writer *w, uint32_t op, uint32_t value, uint32_t move)
+{
+    if (op == ANNOTATION_MOVE_LINE) {
+        w->offset += value & 0xf;
+        w->line += (uint32_t)signed_operand(value >> 4);
+        open_row(w);
+    } else if (op == ANNOTATION_LENGTH) {
         if (w->chunk == 0)
             close_row(w, w->offset + value);
         w->offset += value;
-        return;
-    case ANNOTATION_CHUNK:
-        w->chunk = value;
-        return;
-    case ANNOTATION_FILE:
-        w->file = value;
-        return;
-    case ANNOTATION_LINE:
-        w->line += (uint32_t)signed_operand(value);
-        return;
-    default: /* columns, line ends, kinds of range: not needed */
-        return;
+    } else {
+        apply_rare(w, op, value, move);
     }
-    if (w->chunk != 0)
-        return;
-    open_row(w);
-    if (op == ANNOTATION_LENGTH_MOVE)
-        close_row(w, w->offset + value);
 }
 
 uint32_t pdb_inline_rows(const uint8_t *annotations, uint32_t bytes, uint32_t file,
                          uint32_t end_default, struct pdb_inline_row *out)
 {
-    struct annotation_reader r = {annotations, annotations + bytes, false};
-    struct row_writer w = {out, 0, false, 0, 0, file, 0};
-    while (r.at < r.end && !r.failed) {
-        const uint32_t op = read_operand(&r);
-        if (r.failed || op == ANNOTATION_END || op > ANNOTATION_LAST)
+    const uint8_t *at = annotations, *const end = annotations + bytes;
+    struct row_writer w = {.next = out, .file = file};
+    uint32_t op, value, move = 0;
+    while (at < end) {
+        at = read_operand(at, end, &op);
+        if (at == NULL || op == ANNOTATION_END || op > ANNOTATION_LAST)
             break;
-        apply(&w, op, &r);
+        at = read_operand(at, end, &value);
+        if (at != NULL && op == ANNOTATION_LENGTH_MOVE)
+            at = read_operand(at, end, &move);
+        if (at == NULL)
+            break;
+        apply(&w, op, value, move);
     }
     close_row(&w, end_default);
-    return w.count;
+    return (uint32_t)(w.next - out);
 }
 
 /* S_INLINESITE: parent, end, inlinee, annotations.  S_INLINESITE2 has a count before them. */
