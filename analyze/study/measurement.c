@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/array.h"
 #include "base/quantile.h"
 #include "compare/statistics.h"
 
@@ -25,10 +26,13 @@ struct measurement measurement_of_cases(double *values, size_t count)
     struct measurement out = measurement_none;
     if (count == 0)
         return out;
+    const size_t last = count - 1, median = last / 2, high = (size_t)(0.9 * (double)last);
+    const size_t places[] = {0, median, median + (median < last), high, high + (high < last), last};
+    quantile_place(values, count, places, COUNT_OF(places));
     out.n = count;
-    out.value = quantile_median(values, count); /* sorts */
+    out.value = quantile_of_sorted(values, count, 0.5);
     out.least = values[0];
-    out.p90 = quantile_of(values, count, 0.9);
+    out.p90 = quantile_of_sorted(values, count, 0.9);
     out.most = values[count - 1];
     return out;
 }

@@ -22,7 +22,7 @@ extern const struct measurement measurement_none;
 
 bool measurement_is_few(const struct measurement *m);
 
-/* Of the cases of a run; VALUES are sorted in place. */
+/* Of the cases of a run; VALUES change their order. */
 struct measurement measurement_of_cases(double *values, size_t count);
 
 /* Of the rounds of a bench. SCRATCH has room for COUNT + 1 more. */

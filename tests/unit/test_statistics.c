@@ -1,5 +1,7 @@
 /* Statistics compared with values computed elsewhere (tables, R, SciPy). */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/quantile.h"
 #include "compare/statistics.h"
@@ -23,6 +25,37 @@ TEST(wilson)
         CHECK_NEAR(w.low, rows[i].low, 1e-6);
         CHECK_NEAR(w.high, rows[i].high, 1e-6);
     }
+}
+
+static int by_double(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Few, many and equal values, of both signs and of several sizes. */
+TEST(a_place_has_what_a_sort_puts_there)
+{
+    enum { MOST = 5000 };
+    static const uint64_t most[] = {1, 3, 1000, 1000000, UINT64_MAX >> 12};
+    static double values[MOST], sorted[MOST];
+    uint64_t state = 1;
+    for (size_t count = 1; count <= MOST; count = count * 7 / 2 + 1)
+        for (size_t m = 0; m < COUNT_OF(most); m++) {
+            for (size_t i = 0; i < count; i++) {
+                state = state * 6364136223846793005u + 1442695040888963407u;
+                values[i] = (double)(state >> 12) - (double)(state >> 13);
+                values[i] = fmod(values[i], (double)most[m]) - (double)most[m] / 3;
+            }
+            memcpy(sorted, values, sizeof sorted);
+            qsort(sorted, count, sizeof *sorted, by_double);
+            const size_t places[] = {0, count / 3, count / 2, count / 2, count - 1};
+            quantile_place(values, count, places, COUNT_OF(places));
+            for (size_t i = 0; i < COUNT_OF(places); i++)
+                CHECK_NEAR(values[places[i]], sorted[places[i]], 0);
+            qsort(values, count, sizeof *values, by_double);
+            CHECK(memcmp(values, sorted, count * sizeof *sorted) == 0);
+        }
 }
 
 TEST(quantiles_and_spread)
