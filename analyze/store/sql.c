@@ -72,7 +72,8 @@
     " AND (?5 IS NULL OR c.verdict = ?5)"                                                          \
     " AND (?6 IS NULL OR EXISTS (SELECT 1 FROM finding f WHERE f.case_id = c.id AND f.cause = "    \
     "?6))"                                                                                         \
-    " AND (?7 IS NULL OR instr(c.scenario || '.' || c.variant, ?7) > 0)"                           \
+    " AND (?7 IS NULL OR instr(c.scenario || '.' || c.variant ||"                                  \
+    " CASE WHEN c.repeat > 0 THEN '#' || (c.repeat + 1) ELSE '' END, ?7) > 0)"                     \
     " AND (?1 IS NOT NULL OR EXISTS (SELECT 1 FROM run r WHERE r.id = c.run_id"                    \
     "      AND r.state <> 'running'))"
 

@@ -1,15 +1,13 @@
 /* The short lists: hooks, signatures, known differences, symbols. */
 #include "pages/view.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "pages/asked.h"
 #include "pages/rows.h"
 #include "study/acceptance.h"
 #include "study/hooks.h"
 #include "study/run_document.h"
 #include "study/run_lists.h"
+#include <inttypes.h>
 
 enum { KNOWN_HITS_MAX = 200 };
 
@@ -52,14 +50,6 @@ static void write_hook_row(struct json *out, const struct hook_outcome *row)
     json_object_end(out);
 }
 
-/* The name of the row, "scenario.variant", has SEARCH; NULL: any. */
-static bool has_name(const struct hook_outcome *row, const char *search, struct arena *keep)
-{
-    const char *name =
-        search != NULL ? arena_printf(keep, "%s.%s", row->scenario, row->variant) : NULL;
-    return name == NULL || strstr(name, search) != NULL;
-}
-
 enum status view_hooks(const struct view_input *in, struct json *out, struct fault *fault)
 {
     uint64_t run_id = 0, limit = UINT64_MAX, after = 0, differs = 0;
@@ -79,7 +69,7 @@ enum status view_hooks(const struct view_input *in, struct json *out, struct fau
     json_key_array(out, "rows");
     for (uint32_t i = 0; i < count; i++) {
         if ((differs != 0 && rows[i].expected == rows[i].got) ||
-            !has_name(&rows[i], search, in->keep))
+            !view_name_has(rows[i].scenario, rows[i].variant, rows[i].repeat, search, in->keep))
             continue;
         if (fitting >= after && fitting - after < limit)
             write_hook_row(out, &rows[i]);

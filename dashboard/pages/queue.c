@@ -33,10 +33,7 @@ static bool fits(const struct triage *t, const struct triage_item *item, const s
         (of->kind != CASE_KIND_NONE && item->kind != of->kind) || (f->only_new && !item->is_new) ||
         (of->cause != NULL && (item->causes >> *of->cause & 1) == 0))
         return false;
-    if (f->search == NULL)
-        return true;
-    const char *name = arena_printf(keep, "%s.%s", item->scenario, item->variant);
-    return name != NULL && strstr(name, f->search) != NULL;
+    return view_name_has(item->scenario, item->variant, item->repeat, f->search, keep);
 }
 
 static enum status write_item(const struct triage *t, const struct triage_item *item,

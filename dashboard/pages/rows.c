@@ -1,6 +1,7 @@
 /* Rows that several views write: cases, frames, evidence. */
 #include "pages/rows.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "code/evidence.h"
@@ -144,4 +145,15 @@ void view_write_evidence(struct json *out, const struct stack *stack,
     json_key_string(out, "code_after", e->code_after);
     write_code(out, stack, e, cpu, keep);
     json_object_end(out);
+}
+
+bool view_name_has(const char *scenario, const char *variant, uint32_t repeat, const char *search,
+                   struct arena *keep)
+{
+    if (search == NULL)
+        return true;
+    const char *name = repeat > 0
+                           ? arena_printf(keep, "%s.%s#%" PRIu32, scenario, variant, repeat + 1)
+                           : arena_printf(keep, "%s.%s", scenario, variant);
+    return name != NULL && strstr(name, search) != NULL;
 }

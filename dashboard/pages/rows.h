@@ -16,4 +16,8 @@ void view_write_case_line(struct json *out, const struct run_case *c);
 /* The same without the end of its object, for a list that adds members. */
 void view_begin_case_line(struct json *out, const struct run_case *c);
 
+/* The name of a case, "scenario.variant" and of a repeat "#2", has SEARCH; NULL: any. */
+bool view_name_has(const char *scenario, const char *variant, uint32_t repeat, const char *search,
+                   struct arena *keep);
+
 #endif

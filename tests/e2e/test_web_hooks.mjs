@@ -27,6 +27,8 @@ const queries = [
   ['all', {}, () => true],
   ['those that differ', { differs: 1 }, (row) => row.differs],
   ['one scenario', { search: 'spin.' }, (row) => row.scenario === 'spin'],
+  ['second repeats, as the page writes them', { search: '#2' }, (row) => row.repeat === 1],
+  ['those of one case', { search: '.ob2#2' }, (row) => row.variant === 'ob2' && row.repeat === 1],
   ['none', { search: 'no such case' }, () => false],
 ];
 
@@ -51,6 +53,15 @@ test('hooks_come_in_pages_of_the_cases_that_fit', async () => {
   same((await fetch(`${server.base}/api/v1/hooks?differs=yes`)).status, 400, 'no number');
 });
 
+test('a_repeat_is_found_by_its_number_in_every_list', async () => {
+  const { rows } = await fetchData(server.base, '/api/v1/hooks', { run, search: '#2' });
+  check(rows.length > 0, 'there are second repeats');
+  for (const path of /** @type {const} */ (['/api/v1/runs/{run}/queue', '/api/v1/runs/{run}/cases'])) {
+    const { cases, total } = await fetchData(server.base, path, { run, search: '#2', limit: 200 });
+    same([total, cases.map((c) => c.repeat)], [rows.length, rows.map(() => 1)], path);
+  }
+});
+
 test('a_page_asks_for_the_rows_that_it_shows', async () => {
   const page = await openPage(chromium, `${server.base}/hooks?run=${run}`);
   /** @type {number[]} */
@@ -66,7 +77,7 @@ test('a_page_asks_for_the_rows_that_it_shows', async () => {
   const first = await linksOf();
   const names = await cells.allInnerTexts();
   check(
-    names.some((name) => name.endsWith(' #2')),
+    names.some((name) => name.endsWith('#2')),
     `a repeat has its number: ${names.slice(0, 4)}`,
   );
   await page.getByRole('button', { name: 'next' }).click();

@@ -98,12 +98,18 @@ async function whole(where) {
   return { name, rows, first };
 }
 
+/**
+ * What a search looks through: the name as pages write it.
+ * @type {(row: {scenario: string, variant: string, repeat?: number}) => string}
+ */
+const named = ({ scenario, variant, repeat }) => `${scenario}.${variant}${repeat ? `#${repeat + 1}` : ''}`;
+
 /** @type {Record<string, (row: Row, value: string) => boolean | undefined>} */
 const fitting = {
   new: (row) => row.is_new,
   problem: (row, value) => row.problems?.includes(value),
   cause: (row, value) => row.all_causes?.includes(value),
-  search: (row, value) => `${row.scenario}.${row.variant}`.includes(value),
+  search: (row, value) => named(row).includes(value),
 };
 
 /**
@@ -176,7 +182,7 @@ function hooksOf(carried, query) {
   const fits = found.rows.filter(
     (row) =>
       (query.get('differs') !== '1' || row.differs) &&
-      `${row.scenario}.${row.variant}`.includes(query.get('search') ?? ''),
+      named(row).includes(query.get('search') ?? ''),
   );
   return {
     ...found,

@@ -144,6 +144,8 @@ export function wrongness(score) {
 export const caseName = (c) => `${c.scenario}.${c.variant}`;
 /**
  * @typedef {{scenario: string, variant: string, repeat?: number}} Named
+/** Which repeat it is, as pages write it. @type {(c: {repeat?: number}) => string} */
+export const repeatOf = ({ repeat }) => (repeat ? `#${repeat + 1}` : '');
  * @type {(run: string | number, c: Named) => string}
  */
 export const casePath = (run, c) =>

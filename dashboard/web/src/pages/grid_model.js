@@ -1,5 +1,5 @@
 // What the grid of a run shows: cases as rows of scenarios, filtered, sorted and folded.  No markup here.
-import { failing } from '../ui.js';
+import { failing, repeatOf } from '../ui.js';
 
 /**
  * @typedef {import('openapi').Answers['/api/v1/runs/{run}/grid']} GridData
@@ -100,7 +100,7 @@ export function fitting(query, data) {
   /** @type {(word: string) => string} */
   const same = (word) => word.replaceAll('-', '_');
   return (c) =>
-    (!search || `${c.scenario}.${data.variants[c.variant]}`.includes(search)) &&
+    (!search || `${c.scenario}.${data.variants[c.variant]}${repeatOf(c)}`.includes(search)) &&
     (!verdict || same(c.verdict) === same(verdict)) &&
     (!kind || c.kind === kind) &&
     (!group || c.group === group) &&

@@ -19,6 +19,7 @@ import {
   number,
   plural,
   words,
+  repeatOf,
 } from '../ui.js';
 import { Term } from '../glossary.js';
 import { GroupFacts, groupPath } from './case_groups.js';
@@ -117,7 +118,7 @@ export function Hooks() {
                     cell: (row) => (
                       <Link to={casePath(found.run, row)}>
                         {caseName(row)}
-                        {row.repeat ? ` #${row.repeat + 1}` : ''}
+                        {repeatOf(row)}
                       </Link>
                     ),
                     kind: 'mono',

@@ -19,6 +19,7 @@ import {
   number,
   plural,
   words,
+  repeatOf,
 } from '../ui.js';
 
 /**
@@ -78,7 +79,7 @@ function QueueList({ run, found, selected, query }) {
           <bdi class="mono cut" title={caseName(c)}>
             {caseName(c)}
           </bdi>
-          {c.repeat ? <span class="mono">#{c.repeat + 1}</span> : null}
+          {c.repeat ? <span class="mono">{repeatOf(c)}</span> : null}
           {c.is_new && (
             <Chip kind="bad" title="fails, and did not in the baseline">
               new
