@@ -139,7 +139,8 @@ static enum status read_cases(struct session *s, struct arena *keep)
     s->cases = ARENA_ARRAY(keep, (size_t)r->folder_count + 1, struct crash_case);
     s->files = ARENA_ARRAY(keep, (size_t)r->folder_count + 1, struct opened_case);
     s->out->timings = ARENA_ARRAY(keep, (size_t)r->folder_count + 1, struct case_timing);
-    if (s->cases == NULL || s->files == NULL || s->out->timings == NULL)
+    s->out->archs = ARENA_ARRAY(keep, (size_t)r->folder_count + 1, enum cpu);
+    if (s->cases == NULL || s->files == NULL || s->out->timings == NULL || s->out->archs == NULL)
         return fault_no_memory(s->fault, "cases");
     for (uint32_t i = 0; i < r->folder_count; i++) {
         struct crash_case *c = &s->cases[s->out->case_count];
@@ -148,6 +149,7 @@ static enum status read_cases(struct session *s, struct arena *keep)
         if (case_file(c, ROLE_RECORD) == NULL || case_file(c, ROLE_DUMP) == NULL)
             continue;
         analysis_timing(c, &s->out->timings[s->out->case_count]);
+        s->out->archs[s->out->case_count] = c->arch;
         opened_case_name(c, keep, &s->files[s->out->case_count++]);
     }
     return make_costs(s, keep);

@@ -17,6 +17,7 @@ struct bench {
     struct bench_case *costs; /* of each process warm, then cold */
     uint32_t cost_count;
     struct case_timing *timings; /* of the dying processes; 0: not measured; NULL: a stored bench */
+    enum cpu *archs;             /* likewise: of the cases */
     uint32_t case_count;         /* 0: no case has both a record and a dump; nothing was measured */
     bool cold;                   /* there were cold rounds as well */
     uint32_t index_count;        /* symbol indexes that were built: the very first use */
@@ -55,8 +56,9 @@ struct bench_side {
 };
 
 struct bench_findings {
-    uint32_t case_count;
-    struct bench_row capture[BENCH_CAPTURE_STAGES]; /* in the dying process */
+    uint32_t case_count, captured;                  /* captured: of the processor of `capture` */
+    enum cpu capture_arch;                          /* CPU_UNKNOWN: there is none */
+    struct bench_row capture[BENCH_CAPTURE_STAGES]; /* in the dying process; of one processor */
     struct bench_side sides[2];                     /* warm, cold           */
     uint32_t side_count;
     bool slower; /* a way became slower than in the last bench */

@@ -90,7 +90,36 @@ static const struct capture_stage {
      true},
 };
 
-static struct measurement capture_of(const struct bench *bench, size_t offset, struct arena *keep)
+static bool has_pair(const struct bench *bench, enum cpu arch)
+{
+    for (uint32_t i = 0; i < bench->cost_count; i++)
+        if (bench->costs[i].arch == arch && bench->costs[i].ns[LANE_OFFSET] > 0 &&
+            bench->costs[i].ns[LANE_DUMP] > 0)
+            return true;
+    return false;
+}
+
+static uint32_t count_of(const struct bench *bench, enum cpu arch)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; bench->timings != NULL && i < bench->case_count; i++)
+        count += bench->archs[i] == arch;
+    return count;
+}
+
+/* Times of two processors are not mixed: that of the ratio, else the first one that has a case; see
+ * struct processors. CPU_UNKNOWN: there is none. */
+static enum cpu capture_arch(const struct bench *bench)
+{
+    for (int pairs = 1; pairs >= 0; pairs--)
+        for (int i = 0; i < CPU_COUNT; i++)
+            if (count_of(bench, cpu_order[i]) > 0 && (pairs == 0 || has_pair(bench, cpu_order[i])))
+                return cpu_order[i];
+    return CPU_UNKNOWN;
+}
+
+static struct measurement capture_of(const struct bench *bench, enum cpu arch, size_t offset,
+                                     struct arena *keep)
 {
     size_t count = 0;
     double *values = ARENA_ARRAY(keep, (size_t)bench->case_count + 1, double);
@@ -99,7 +128,7 @@ static struct measurement capture_of(const struct bench *bench, size_t offset, s
     for (uint32_t i = 0; offset != NONE && values != NULL && i < timed; i++) {
         uint64_t value = 0;
         memcpy(&value, (const char *)&bench->timings[i] + offset, sizeof value);
-        if (value > 0)
+        if (value > 0 && bench->archs[i] == arch)
             values[count++] = (double)value;
     }
     return scratch != NULL ? measurement_of_rounds(values, count, scratch) : measurement_none;
@@ -203,11 +232,13 @@ enum status bench_judge(const struct bench *bench, struct store *store, struct a
 {
     memset(out, 0, sizeof *out);
     out->case_count = bench->case_count;
+    out->capture_arch = capture_arch(bench);
+    out->captured = count_of(bench, out->capture_arch);
     for (int i = 0; i < BENCH_CAPTURE_STAGES; i++) {
         const struct capture_stage *s = &capture_stages[i];
         out->capture[i] = (struct bench_row){.name = s->name, .key = s->key, .bytes = s->bytes};
         for (int w = 0; w < BENCH_WAYS; w++)
-            out->capture[i].ways[w] = capture_of(bench, s->ways[w], keep);
+            out->capture[i].ways[w] = capture_of(bench, out->capture_arch, s->ways[w], keep);
         out->capture[i].ratio = ratio_of(&out->capture[i]);
     }
     out->side_count = bench->cold ? 2 : 1;
@@ -322,6 +353,8 @@ void bench_write_json(struct json *j, const struct bench_findings *findings,
     json_object(j);
     json_key_uint(j, "schema_version", BENCH_VERSION);
     json_key_uint(j, "cases", findings->case_count);
+    json_key_string(j, "capture_arch",
+                    findings->captured > 0 ? cpu_name(findings->capture_arch) : NULL);
     write_stages(j, "capture", findings->capture, BENCH_CAPTURE_STAGES);
     json_key_array(j, "back_end");
     for (uint32_t i = 0; i < findings->side_count; i++)

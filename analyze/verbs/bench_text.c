@@ -85,8 +85,9 @@ void bench_print(const struct bench_findings *findings, struct arena *keep)
     const struct page page = terminal_page();
     struct sheet s;
     sheet_on_page(&s, &page, keep);
-    const char *title =
-        arena_printf(keep, "IN THE DYING PROCESS, medians of %u cases", findings->case_count);
+    const char *title = arena_printf(keep, "IN THE DYING PROCESS, %s: medians of %u case%s",
+                                     cpu_name(findings->capture_arch), findings->captured,
+                                     findings->captured == 1 ? "" : "s");
     put_stages(&s, title != NULL ? title : "", findings->capture, BENCH_CAPTURE_STAGES);
     for (uint32_t i = 0; i < findings->side_count; i++) {
         const struct bench_side *side = &findings->sides[i];

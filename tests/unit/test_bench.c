@@ -352,8 +352,6 @@ TEST(the_lanes_of_a_bench_take_turns_and_the_warm_up_does_not_count)
     }
 }
 
-/* ---- what the samples mean ---------------------------------------------------------------- */
-
 enum { JUDGED_ROUNDS = 8 };
 
 /* Each stage of each lane takes the same time in every round, cold ten times as long; the control
@@ -393,7 +391,7 @@ static void judge(struct store_fixture *f, uint64_t before_ns, uint64_t now_ns, 
                   struct bench_findings *out)
 {
     struct bench_sample samples[JUDGED_SAMPLES], earlier[JUDGED_SAMPLES];
-    struct case_timing timings[3] = {
+    struct case_timing timings[4] = {
         {.walk_ns = 10,
          .record_write_ns = 5,
          .dump_write_ns = 70,
@@ -406,12 +404,13 @@ static void judge(struct store_fixture *f, uint64_t before_ns, uint64_t now_ns, 
          .dump_write_ns = 70,
          .record_bytes = 3,
          .dump_bytes = 90,
-         .stop_walk_ns = 0,
          .stop_dump_ns = 120},
-        {.walk_ns = 1, .record_write_ns = 9, .dump_write_ns = 70, .record_bytes = 3}};
+        {.walk_ns = 1, .record_write_ns = 9, .dump_write_ns = 70, .record_bytes = 3},
+        {.walk_ns = 900, .record_write_ns = 900, .stop_walk_ns = 900, .dump_bytes = 900}};
     struct bench bench = {.samples = samples,
                           .sample_count = put_samples(samples, now_ns),
                           .timings = timings,
+                          .archs = (enum cpu[]){CPU_X64, CPU_X64, CPU_X64, CPU_X86},
                           .case_count = COUNT_OF(timings),
                           .cold = cold};
     if (before_ns > 0) {
@@ -449,7 +448,8 @@ TEST(a_bench_has_the_median_of_each_stage)
     struct store_fixture f;
     store_set_up(&f);
     judge(&f, 0, 3000, true, &got);
-    CHECK_EQ(got.case_count, 3);
+    CHECK_EQ(got.case_count, 4);
+    CHECK(got.captured == 3 && got.capture_arch == CPU_X64); /* the fourth is in no median */
     CHECK_EQ(got.side_count, 2);
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         for (uint32_t cold = 0; cold < 2; cold++) {
@@ -543,8 +543,8 @@ TEST(a_bench_is_written_whole)
     REQUIRE(text != NULL);
     CHECK_STR(
         arena_text(&f.keep, text, bytes),
-        "{\"schema_version\":1,\"cases\":3,\"capture\":{\"walk_ns\":{\"offset\":{\"samples\":3,"
-        "\"median\":10,\"low\":1,\"high\":30},"
+        "{\"schema_version\":1,\"cases\":4,\"capture_arch\":\"x64\",\"capture\":{\"walk_ns\":{"
+        "\"offset\":{\"samples\":3,\"median\":10,\"low\":1,\"high\":30},"
         "\"dump\":null},\"suspension_ns\":{\"offset\":{\"samples\":1,\"median\":40,\"low\":40,"
         "\"high\":40},"
         "\"dump\":{\"samples\":2,\"median\":100,\"low\":80,\"high\":120}},"

@@ -325,6 +325,8 @@ TEST(a_bench_is_printed_with_its_noise_and_its_verdict)
     struct arena keep;
     arena_init(&keep, 0);
     findings.case_count = 28;
+    findings.captured = 12;
+    findings.capture_arch = CPU_X64;
     findings.side_count = 1;
     for (int i = 0; i < BENCH_CAPTURE_STAGES; i++)
         findings.capture[i] = (struct bench_row){
@@ -351,7 +353,7 @@ TEST(a_bench_is_printed_with_its_noise_and_its_verdict)
     const struct capture c = capture_begin();
     bench_print(&findings, &keep);
     const char *text = capture_end(c);
-    CHECK_HAS(text, "IN THE DYING PROCESS, medians of 28 cases");
+    CHECK_HAS(text, "IN THE DYING PROCESS, x64: medians of 12 cases");
     CHECK_HAS(text, "WARM (symbols stay open); per stack, medians of 30 rounds over 28 cases");
     CHECK_HAS(text, "today's noise (offset against itself): 12.5 %");
     CHECK_HAS(text, "dump : offset = 3.00 : 1  [2.50, 3.50]  x64, 24 cases of 12 scenarios, "
