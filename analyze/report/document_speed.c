@@ -101,11 +101,7 @@ static struct sheet_cell ratio_cell(const struct speed_row *row, const struct sp
         return cell_format(keep, INK_PLAIN, "%s (%zu)%s", duration_text(cell->median_ns, text),
                            cell->cases, cell->drifts ? " !" : "");
     const struct interval *r = &cell->ratio;
-    int digits = 0;
-    if (r->value < 9.95)
-        digits = 2;
-    else if (r->value < 99.5)
-        digits = 1;
+    const int digits = ratio_decimals(r->value);
     return cell_format(keep, cell->drifts ? INK_WARN : INK_TITLE, "%.*f [%.*f, %.*f] (%zu)%s",
                        digits, r->value, digits, r->low, digits, r->high, cell->cases,
                        cell->drifts ? " !" : "");
@@ -177,20 +173,36 @@ static void print_lanes(struct sheet *s, const struct run_figures *report, uint3
     sheet_text(s, INK_DIM, 0, 0, few);
     s->most_lines = 0;
     if (drifts)
-        sheet_text(s, INK_WARN, 0, 0,
-                   "! the same way in other rounds took another time: no ratio to rely on");
+        sheet_text(s, INK_WARN, 0, 0, ratio_drift_words);
     if (s->markdown)
         sheet_text(s, INK_DIM, 0, 0,
                    "Ratio of medians over the same cases of both ways; the interval is what other "
                    "cases of these kinds and other repeats would give.");
 }
 
-/* "dump : offsets 8.7× [7.0, 9.4], noise 14 %, 13 cases (x64, index on disk; bench, run 9)" */
-static void print_ratio(struct sheet *s, const struct run_figures *report)
+/* Lines that MOST_LINES leaves beside the ratio and the whole table of ratios; 0: any number. */
+static uint32_t spare_lines(const struct sheet *s, const struct run_figures *report,
+                            uint32_t most_lines)
 {
-    if (report->ratio->origin == RATIO_NOT_MEASURED) /* the table below says why */
+    const uint32_t taken = s->lines + 4 + report->speed->row_count; /* a head, signs, what is few */
+    if (most_lines == 0)
+        return UINT32_MAX;
+    return most_lines > taken ? most_lines - taken : 0;
+}
+
+/* "dump : offsets 8.7× [7.0, 9.4], noise 14 %, 13 cases (x64, index on disk; bench, run 9)"; where
+ * there is room, the answer in words before it, and what its lack of a control means. */
+static void print_ratio(struct sheet *s, const struct run_figures *report, uint32_t most_lines)
+{
+    const struct dump_ratio *ratio = report->ratio;
+    const uint32_t spare = spare_lines(s, report, most_lines);
+    if (ratio->origin == RATIO_NOT_MEASURED) /* the table below says why */
         return;
-    sheet_text(s, INK_TITLE, 0, 0, ratio_sentence(report->ratio, s->keep));
+    if (spare > 0)
+        sheet_text(s, INK_TITLE, 0, 0, ratio_answer(ratio, s->keep));
+    sheet_text(s, INK_TITLE, 0, 0, ratio_sentence(ratio, s->keep));
+    if (spare > 1 && ratio_note(ratio) != NULL)
+        sheet_textf(s, INK_DIM, "%s; `twinstack bench` measures it", ratio_note(ratio));
 }
 
 /* The cells themselves have the counts of cases that differ from their row's. */
@@ -258,7 +270,7 @@ void document_speed(struct sheet *s, const struct run_figures *report, bool spre
     if (steps)
         (void)document_time_line(s, report, 0);
     if (!again) {
-        print_ratio(s, report);
+        print_ratio(s, report, most_lines);
         print_lanes(s, report, most_lines);
     }
 }

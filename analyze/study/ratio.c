@@ -92,6 +92,7 @@ static void take_run(const struct run_figures *figures, struct dump_ratio *out)
     out->cases = cell->cases;
     out->scenarios = cell->scenarios;
     out->value = cell->ratio;
+    out->drifts = cell->drifts;
     out->origin = isnan(cell->ratio.value) ? RATIO_NOT_MEASURED : RATIO_OF_RUN;
 }
 
@@ -185,17 +186,18 @@ static bool take_stored(struct store *store, const struct run_info *run, struct 
         return false;
     const char *origin = json_get_string(tree, "origin", keep, &fault);
     const char *state = json_get_string(tree, "state", keep, &fault);
-    *out =
-        (struct dump_ratio){.origin = (enum ratio_origin)place_of(origin, origins, RATIO_ORIGINS),
-                            .run_id = json_get_uint(tree, "run", 0, &fault),
-                            .arch = cpu_parse(json_get_string(tree, "arch", keep, &fault)),
-                            .state = (enum speed_state)place_of(state, states, SPEED_STATES),
-                            .cases = (size_t)json_get_uint(tree, "cases", 0, &fault),
-                            .scenarios = (size_t)json_get_uint(tree, "scenarios", 0, &fault),
-                            .value = {.low = get_number(tree, "low"),
-                                      .value = get_number(tree, "value"),
-                                      .high = get_number(tree, "high")},
-                            .noise = get_number(tree, "noise")};
+    *out = (struct dump_ratio){
+        .origin = (enum ratio_origin)place_of(origin, origins, RATIO_ORIGINS),
+        .run_id = json_get_uint(tree, "run", 0, &fault),
+        .arch = cpu_parse(json_get_string(tree, "arch", keep, &fault)),
+        .state = (enum speed_state)place_of(state, states, SPEED_STATES),
+        .cases = (size_t)json_get_uint(tree, "cases", 0, &fault),
+        .scenarios = (size_t)json_get_uint(tree, "scenarios", 0, &fault),
+        .value = {.low = get_number(tree, "low"),
+                  .value = get_number(tree, "value"),
+                  .high = get_number(tree, "high")},
+        .noise = get_number(tree, "noise"),
+        .drifts = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(tree, "drifts"))};
     cJSON_Delete(tree);
     return fault.code == ERR_NONE;
 }
@@ -274,8 +276,8 @@ const char *ratio_text(const struct dump_ratio *r, char out[RATIO_TEXT])
         return out;
     }
     if (!isnan(r->value.low))
-        (void)snprintf(interval, sizeof interval, " [%.*f, %.*f]", digits, r->value.low, digits,
-                       r->value.high);
+        (void)snprintf(interval, sizeof interval, " [%.*f, %.*f]%s", digits, r->value.low, digits,
+                       r->value.high, r->drifts ? " !" : "");
     put_cases(r->cases, cases, sizeof cases);
     (void)snprintf(noise, sizeof noise, ", noise %.0f %%", r->noise * 100);
     const bool bench = r->origin == RATIO_OF_BENCH;
@@ -283,6 +285,40 @@ const char *ratio_text(const struct dump_ratio *r, char out[RATIO_TEXT])
         snprintf(out, RATIO_TEXT, "%.*f×%s%s%s%s", digits, r->value.value, interval,
                  bench && !isnan(r->noise) ? noise : "", cases, bench ? "" : ", no control");
     return length > 0 ? out : "";
+}
+
+const char ratio_drift_words[] =
+    "! the same way in other rounds took another time: no ratio to rely on";
+
+const char *ratio_answer(const struct dump_ratio *r, struct arena *keep)
+{
+    const double noise = isnan(r->noise) ? 0 : r->noise;
+    const int digits = ratio_decimals(r->value.value);
+    const bool slower = r->value.low > 1, faster = r->value.high < 1;
+    const bool sure = r->value.low > 1 + noise || r->value.high < 1 - noise;
+    const char *which = "Neither way is surely faster, a dump takes";
+    if (r->origin == RATIO_NOT_MEASURED)
+        return NULL;
+    if (r->drifts)
+        return ratio_drift_words;
+    if (isnan(r->value.low))
+        return arena_printf(keep, "A dump takes %.*f times as long, how sure is not known", digits,
+                            r->value.value);
+    if ((slower || faster) && !sure)
+        which = "Too noisy to say which way is faster, a dump takes";
+    else if (slower)
+        which = "Offsets are faster, a dump takes";
+    else if (faster)
+        which = "A dump is faster, it takes";
+    return arena_printf(keep, "%s %.*f to %.*f times as long%s", which, digits, r->value.low,
+                        digits, r->value.high, sure ? " (95 % sure)" : "");
+}
+
+const char *ratio_note(const struct dump_ratio *r)
+{
+    return r->origin == RATIO_OF_RUN
+               ? "no control: no bench of this commit says how much of it is noise"
+               : NULL;
 }
 
 /* Of what it is: "x64, index on disk; bench, run 9", "x64, index on disk; of this run". Returns
@@ -311,9 +347,14 @@ const char *ratio_sentence(const struct dump_ratio *r, struct arena *keep)
 void ratio_write_json(struct json *j, const struct dump_ratio *r)
 {
     char text[RATIO_TEXT];
+    struct arena keep;
+    arena_init(&keep, 0);
     json_object(j);
     json_key_string(j, "text", ratio_text(r, text));
     json_key_string(j, "about", about_of(r, text));
+    json_key_string(j, "answer", ratio_answer(r, &keep));
+    json_key_string(j, "note", ratio_note(r));
+    arena_free(&keep);
     json_key_string(j, "origin", origins[r->origin]);
     json_key_uint_known(j, "run", r->origin != RATIO_NOT_MEASURED ? r->run_id : 0);
     json_key_string(j, "arch", r->arch != CPU_UNKNOWN ? cpu_name(r->arch) : NULL);
@@ -324,6 +365,7 @@ void ratio_write_json(struct json *j, const struct dump_ratio *r)
     json_key_number(j, "low", r->value.low);
     json_key_number(j, "high", r->value.high);
     json_key_number(j, "noise", r->noise);
+    json_key_bool(j, "drifts", r->drifts);
     json_object_end(j);
 }
 

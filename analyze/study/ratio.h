@@ -24,6 +24,7 @@ struct dump_ratio {
     size_t cases, scenarios; /* 0: an older bench, which stored rounds only */
     struct interval value;   /* dump : offsets; NaN: no interval, not measured */
     double noise;            /* of the bench, a share; NaN: no control */
+    bool drifts;             /* of a run: struct speed_cell */
 };
 
 /* The newest complete bench of RUN's commit, platform, processor and build among BENCHES, newest
@@ -53,13 +54,25 @@ const char *ratio_stored_text(const struct dump_ratio *ratio, struct arena *keep
 double ratio_value_of_bench(struct store *store, uint64_t run_id, struct arena *keep,
                             enum cpu *arch);
 
-/* "8.7× [7.0, 9.4], noise 14 %, 13 cases", "9.4× [8.8, 10.1], 506 cases, no control", "not
- * measured". Returns OUT. */
+/* "8.7× [7.0, 9.4], noise 14 %, 13 cases", "9.4× [8.8, 10.1], 506 cases, no control", "9.4× [8.8,
+ * 10.1] !, ..." where it drifts, "not measured". Returns OUT. */
 enum { RATIO_TEXT = 96 };
 const char *ratio_text(const struct dump_ratio *ratio, char out[RATIO_TEXT]);
 
-/* How many decimals a face shows of a ratio: "1.25×", "8.7×", "120×". */
+/* How many decimals every face shows of a ratio and of its interval: "1.25×", "8.7×", "120×". */
 int ratio_decimals(double ratio);
+
+/* Which way is faster, by how much and how sure, in words: "Offsets are faster, a dump takes 7.0 to
+ * 9.4 times as long (95 % sure)". Not sure where the interval or the noise of a bench reaches 1. In
+ * KEEP; NULL: not measured, or no memory. */
+const char *ratio_answer(const struct dump_ratio *ratio, struct arena *keep);
+
+/* What "no control" means, without a full stop; `twinstack bench` measures one. NULL: the ratio has
+ * a control, or is not measured. */
+const char *ratio_note(const struct dump_ratio *ratio);
+
+/* What "!" means at a time or a ratio. */
+extern const char ratio_drift_words[];
 
 /* "dump : offsets 8.7× [7.0, 9.4], noise 14 %, 13 cases (x64, index on disk; bench, run 9)", in
  * KEEP. NULL: no memory. */

@@ -7,6 +7,7 @@
 #include "engine/microsoft.h"
 #include "report/sheet.h"
 #include "report/words.h"
+#include "study/ratio.h"
 #include "verbs/terminal.h"
 
 static struct sheet_cell stage_cell(const void *rows, size_t at, size_t column, struct arena *keep)
@@ -18,7 +19,9 @@ static struct sheet_cell stage_cell(const void *rows, size_t at, size_t column, 
         return cell_text(INK_PLAIN, row->name);
     if (column == 5)
         return cell_text(INK_PLAIN,
-                         isnan(row->ratio) ? "" : arena_printf(keep, "%.2f", row->ratio));
+                         isnan(row->ratio)
+                             ? ""
+                             : arena_printf(keep, "%.*f", ratio_decimals(row->ratio), row->ratio));
     const struct measurement *m = &row->ways[column > 2];
     if (column % 2 != 0)
         return cell_text(INK_TITLE, arena_string(keep, words(m->value, low)));
@@ -40,6 +43,7 @@ static void put_stages(struct sheet *s, const char *title, const struct bench_ro
 
 static const char *sure_text(const struct bench_ratio *r, struct arena *keep)
 {
+    const int digits = ratio_decimals(r->ratio.value);
     if (r->cases == 0)
         return "no interval: a bench of before stored no cases";
     const char *n =
@@ -50,8 +54,8 @@ static const char *sure_text(const struct bench_ratio *r, struct arena *keep)
                               r->processes > 1
                                   ? arena_printf(keep, "below %d of them", MEASUREMENT_LEAST)
                                   : "of a single process")
-               : arena_printf(keep, "[%.2f, %.2f]  %s, %zu processes", r->ratio.low, r->ratio.high,
-                              n, r->processes);
+               : arena_printf(keep, "[%.*f, %.*f]  %s, %zu processes", digits, r->ratio.low, digits,
+                              r->ratio.high, n, r->processes);
 }
 
 static void put_verdict(struct sheet *s, const struct bench_side *side, struct arena *keep)
@@ -59,7 +63,8 @@ static void put_verdict(struct sheet *s, const struct bench_side *side, struct a
     const size_t count = side->stages[BENCH_STAGES - 1].ways[0].n;
     sheet_textf(s, INK_PLAIN, "today's noise (offset against itself): %.1f %%", side->noise * 100);
     for (uint32_t i = 0; i < side->ratio_count; i++)
-        sheet_textf(s, INK_PLAIN, "dump : offset = %.2f : 1  %s", side->ratios[i].ratio.value,
+        sheet_textf(s, INK_PLAIN, "dump : offset = %.*f : 1  %s",
+                    ratio_decimals(side->ratios[i].ratio.value), side->ratios[i].ratio.value,
                     sure_text(&side->ratios[i], keep));
     if (side->dump.change == CHANGE_TOO_FEW)
         sheet_textf(s, INK_PLAIN, "no verdict: %zu samples are too few, %d are needed", count,

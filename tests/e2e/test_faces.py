@@ -255,9 +255,10 @@ class Faces(faces.Case):
         self.assertTrue(text.endswith(f", {ratio['cases']} cases" + (", no control" if ratio["origin"] == "run" else "")), text)
         self.assertEqual(f", noise {100 * (ratio['noise'] or 0):.0f} %, " in text, ratio["origin"] == "bench")
         shown = f"dump : offsets {text} ({ratio['about']})"
+        said = "\n".join(filter(None, (ratio["answer"], shown, ratio["note"] and f"{ratio['note']}; `twinstack bench` measures it")))
         for face in ("--text", "--md"):
             page = self.run_db("report", str(run), face, *(["-"] if face == "--md" else []), "--exit-zero").stdout.replace("\\", "")
-            self.assertIn(shown, page)
+            self.assertIn(said, re.sub("\n+", "\n", page.replace("**", "")))
             self.assertEqual(len(re.findall(r"dump : offsets \d", page)), 1)
         both = {"a": ratio, "b": ratio}
         self.assertEqual(json.loads(self.run_db("compare", str(run), str(run), "--json").stdout)["speed_ratio"], both)

@@ -176,9 +176,12 @@ test('speed_and_accuracy_say_what_the_report_says', () => {
       'no index': { ...ratio(250), drifts: true },
     },
   };
-  const one = { text: '9.4× [8.8, 10.1], 506 cases, no control', about: 'x64, index on disk', origin: 'run' };
+  const one = { text: '9.4×, 506 cases', about: 'x64', answer: 'So it is', note: 'no control', origin: 'run' };
   const paper = draw(made, made.speed.Speed, { speed: { rows: [row, other], where: '' }, ratio: one });
-  check(paper.textContent.includes(`Dump : offsets ${one.text} (${one.about})`), 'the one ratio');
+  check(paper.textContent.includes('So it is. Dump : offsets 9.4×, 506 cases (x64)'), 'the one ratio');
+  const legend = '! the same way in other rounds took another time: no ratio to rely on';
+  check(paper.textContent.includes(`no control; twinstack bench measures it.${legend}`), 'its sign, above all');
+  check(!said(made.speed.Speed, { speed: { rows: [row], where: '' }, ratio: one }).includes(legend), 'no sign');
   const cells = paper.all('td').map((td) => td.textContent);
   const way = {
     engine: 'dump',
@@ -192,7 +195,7 @@ test('speed_and_accuracy_say_what_the_report_says', () => {
   const accuracy = { cases: 1, scenarios: 2, ways: [way], exact: split, judged: { ...split, neither: 1000 } };
   rows([
     ['a time', cells.slice(0, 2), ['x64 offsets, time', '1.50 µs (1,200)']],
-    ['a ratio of units', cells[2], '2.50 [1.25, 5.00] (1,200)'],
+    ['a ratio of units', cells[2], '2.5 [1.3, 5.0] (1,200)'],
     ['a ratio of tens', cells[3], '25.0 [12.5, 50.0] (1,200)'],
     [
       'a ratio of hundreds that drifts',
@@ -275,10 +278,9 @@ test('the_headline_has_amounts_in_their_units', () => {
 });
 
 test('a_ratio_says_what_measured_it', () => {
-  /** @type {(origin: string | null) => string} */
-  const under = (origin) =>
-    said(made.benched.RatioSays, { rest: 'the table is', ratio: { origin, text: '', about: '', run: 9 } });
-  const none = 'No bench of this commit on this machine is stored.';
+  /** @type {(origin: string | null, note?: string) => string} */
+  const under = (origin, note) =>
+    said(made.benched.RatioSays, { rest: 'the table is', ratio: { origin, note, about: '', run: 9 } });
   rows([
     [
       'a bench',

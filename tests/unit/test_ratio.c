@@ -14,40 +14,68 @@
 static const struct {
     const char *name;
     struct dump_ratio ratio;
-    const char *text, *about;
+    const char *text, *about, *answer;
 } ratios[] = {
     {"of a bench",
-     {RATIO_OF_BENCH, 9, CPU_X64, SPEED_INDEX, 13, 12, {7.04, 8.71, 9.36}, 0.141},
+     {RATIO_OF_BENCH, 9, CPU_X64, SPEED_INDEX, 13, 12, {7.04, 8.71, 9.36}, 0.141, false},
      "8.7× [7.0, 9.4], noise 14 %, 13 cases",
-     "x64, index on disk; bench, run 9"},
+     "x64, index on disk; bench, run 9",
+     "Offsets are faster, a dump takes 7.0 to 9.4 times as long (95 % sure)"},
     {"of a bench that measured no new process",
-     {RATIO_OF_BENCH, 9, CPU_X86, SPEED_WARM, 700, 90, {99.6, 101.4, 120}, 0.004},
+     {RATIO_OF_BENCH, 9, CPU_X86, SPEED_WARM, 700, 90, {99.6, 101.4, 120}, 0.004, false},
      "101× [100, 120], noise 0 %, 700 cases",
-     "x86, symbols loaded; bench, run 9"},
+     "x86, symbols loaded; bench, run 9",
+     "Offsets are faster, a dump takes 100 to 120 times as long (95 % sure)"},
     {"of one case",
-     {RATIO_OF_BENCH, 9, CPU_X64, SPEED_WARM, 1, 1, {NAN, 3, NAN}, 0.02},
+     {RATIO_OF_BENCH, 9, CPU_X64, SPEED_WARM, 1, 1, {NAN, 3, NAN}, 0.02, false},
      "3.0×, no interval, noise 2 %, 1 case",
-     "x64, symbols loaded; bench, run 9"},
+     "x64, symbols loaded; bench, run 9",
+     "A dump takes 3.0 times as long, how sure is not known"},
     {"of an older bench",
-     {RATIO_OF_BENCH, 9, CPU_UNKNOWN, SPEED_WARM, 0, 0, {NAN, 13, NAN}, 0.02},
+     {RATIO_OF_BENCH, 9, CPU_UNKNOWN, SPEED_WARM, 0, 0, {NAN, 13, NAN}, 0.02, false},
      "13.0×, no interval, noise 2 %",
-     "all processors at once, symbols loaded; bench, run 9"},
+     "all processors at once, symbols loaded; bench, run 9",
+     "A dump takes 13.0 times as long, how sure is not known"},
     {"of a run, near 1",
-     {RATIO_OF_RUN, 7, CPU_X64, SPEED_INDEX, 506, 60, {0.981, 1.049, 1.12}, NAN},
+     {RATIO_OF_RUN, 7, CPU_X64, SPEED_INDEX, 506, 60, {0.981, 1.049, 1.12}, NAN, false},
      "1.05× [0.98, 1.12], 506 cases, no control",
-     "x64, index on disk; of this run"},
+     "x64, index on disk; of this run",
+     "Neither way is surely faster, a dump takes 0.98 to 1.12 times as long"},
     {"of few cases",
-     {RATIO_NOT_MEASURED, 7, CPU_X64, SPEED_INDEX, 3, 3, {NAN, NAN, NAN}, NAN},
+     {RATIO_NOT_MEASURED, 7, CPU_X64, SPEED_INDEX, 3, 3, {NAN, NAN, NAN}, NAN, false},
      "too few (3)",
-     "x64, index on disk; neither by this run nor by a bench of its commit"},
+     "x64, index on disk; neither by this run nor by a bench of its commit",
+     NULL},
     {"of few scenarios",
-     {RATIO_NOT_MEASURED, 7, CPU_X64, SPEED_INDEX, 40, 11, {NAN, NAN, NAN}, NAN},
+     {RATIO_NOT_MEASURED, 7, CPU_X64, SPEED_INDEX, 40, 11, {NAN, NAN, NAN}, NAN, false},
      "few scenarios (11)",
-     "x64, index on disk; neither by this run nor by a bench of its commit"},
+     "x64, index on disk; neither by this run nor by a bench of its commit",
+     NULL},
     {"of none",
-     {RATIO_NOT_MEASURED, 0, CPU_UNKNOWN, SPEED_INDEX, 0, 0, {NAN, NAN, NAN}, NAN},
+     {RATIO_NOT_MEASURED, 0, CPU_UNKNOWN, SPEED_INDEX, 0, 0, {NAN, NAN, NAN}, NAN, false},
      "not measured",
-     "index on disk; neither by this run nor by a bench of its commit"},
+     "index on disk; neither by this run nor by a bench of its commit",
+     NULL},
+    {"of a run, a dump faster",
+     {RATIO_OF_RUN, 7, CPU_X64, SPEED_INDEX, 506, 60, {0.41, 0.5, 0.62}, NAN, false},
+     "0.50× [0.41, 0.62], 506 cases, no control",
+     "x64, index on disk; of this run",
+     "A dump is faster, it takes 0.41 to 0.62 times as long (95 % sure)"},
+    {"of a run whose way took another time in other rounds",
+     {RATIO_OF_RUN, 7, CPU_X64, SPEED_INDEX, 506, 60, {8.8, 9.4, 10.1}, NAN, true},
+     "9.4× [8.8, 10.1] !, 506 cases, no control",
+     "x64, index on disk; of this run",
+     "! the same way in other rounds took another time: no ratio to rely on"},
+    {"of a bench with more noise than difference",
+     {RATIO_OF_BENCH, 9, CPU_X64, SPEED_INDEX, 13, 12, {1.02, 1.08, 1.13}, 0.141, false},
+     "1.08× [1.02, 1.13], noise 14 %, 13 cases",
+     "x64, index on disk; bench, run 9",
+     "Too noisy to say which way is faster, a dump takes 1.02 to 1.13 times as long"},
+    {"of a bench with more noise than a dump is faster",
+     {RATIO_OF_BENCH, 9, CPU_X64, SPEED_INDEX, 13, 12, {0.9, 0.92, 0.95}, 0.141, false},
+     "0.92× [0.90, 0.95], noise 14 %, 13 cases",
+     "x64, index on disk; bench, run 9",
+     "Too noisy to say which way is faster, a dump takes 0.90 to 0.95 times as long"},
 };
 
 TEST(the_one_ratio_says_how_sure_it_is)
@@ -60,6 +88,12 @@ TEST(the_one_ratio_says_how_sure_it_is)
         CHECK_STR(ratio_text(&ratios[i].ratio, text), ratios[i].text);
         CHECK_STR(ratio_sentence(&ratios[i].ratio, &keep),
                   arena_printf(&keep, "dump : offsets %s (%s)", ratios[i].text, ratios[i].about));
+        const char *answer = ratio_answer(&ratios[i].ratio, &keep);
+        if (ratios[i].answer != NULL)
+            CHECK_STR(answer, ratios[i].answer);
+        else
+            CHECK(answer == NULL);
+        CHECK_EQ(ratio_note(&ratios[i].ratio) != NULL, ratios[i].ratio.origin == RATIO_OF_RUN);
         arena_free(&keep);
     }
 }

@@ -356,7 +356,7 @@ TEST(a_bench_is_printed_with_its_noise_and_its_verdict)
     CHECK_HAS(text, "IN THE DYING PROCESS, x64: medians of 12 cases");
     CHECK_HAS(text, "WARM (symbols stay open); per stack, medians of 30 rounds over 28 cases");
     CHECK_HAS(text, "today's noise (offset against itself): 12.5 %");
-    CHECK_HAS(text, "dump : offset = 3.00 : 1  [2.50, 3.50]  x64, 24 cases of 12 scenarios, "
+    CHECK_HAS(text, "dump : offset = 3.0 : 1  [2.5, 3.5]  x64, 24 cases of 12 scenarios, "
                     "2 processes");
     CHECK_HAS(text, "dump against offset: p 0.001, threshold 50.0 %: the dump way is ");
     CHECK_HAS(text, " against the last bench: +3.1 %  p 0.5, threshold 6.2 %: ");

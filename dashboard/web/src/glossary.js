@@ -106,6 +106,7 @@ const tables = [
   ['Frames beside each other', signs.frames],
   ['Lines of source', signs.lines],
   ['Hooks', signs.hooks],
+  ['Times', signs.times],
   ['Symbols', signs.symbols],
 ];
 

@@ -39,6 +39,11 @@ export const hooks = {
   more: ['+', 'flaky', 'seen, not promised'],
 };
 
+/** A time or a ratio. @type {Record<string, Sign>} */
+export const times = {
+  drift: ['!', 'flaky', 'the same way in other rounds took another time: no ratio to rely on'],
+};
+
 /** What named a frame. @type {Record<string, Sign>} */
 export const symbols = {
   pdb: ['✓', 'pass', 'PDB of the right identity'],

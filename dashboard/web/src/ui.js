@@ -108,8 +108,10 @@ export const percent = (part, whole) =>
       ? `${(100 * part) / whole} %`
       : `${Math.max(0.1, Math.floor((1000 * part) / whole) / 10).toFixed(1)} %`;
 
-/** A ratio with the digits that its text has. @type {(ratio: number) => string} */
-export const times = (ratio) => `${ratio.toFixed(ratio < 1.995 ? 2 : ratio < 99.5 ? 1 : 0)}×`;
+/** A number with the digits that the text of RATIO has. @type {(ratio: number, value?: number) => string} */
+export const digits = (ratio, value = ratio) => value.toFixed(ratio < 1.995 ? 2 : ratio < 99.5 ? 1 : 0);
+/** @type {(ratio: number) => string} */
+export const times = (ratio) => `${digits(ratio)}×`;
 
 /** @param {number | null | undefined} ns since 1970 */
 export function when(ns) {
@@ -142,10 +144,10 @@ export function wrongness(score) {
 
 /** @type {(c: {scenario: string, variant: string}) => string} */
 export const caseName = (c) => `${c.scenario}.${c.variant}`;
-/**
- * @typedef {{scenario: string, variant: string, repeat?: number}} Named
 /** Which repeat it is, as pages write it. @type {(c: {repeat?: number}) => string} */
 export const repeatOf = ({ repeat }) => (repeat ? `#${repeat + 1}` : '');
+/**
+ * @typedef {{scenario: string, variant: string, repeat?: number}} Named
  * @type {(run: string | number, c: Named) => string}
  */
 export const casePath = (run, c) =>

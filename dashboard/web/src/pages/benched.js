@@ -1,5 +1,5 @@
 // What a bench says: the two ways in turn on the same cases, with a control.
-import { Command, Link, plural } from '../ui.js';
+import { Command, digits, Link, plural, times } from '../ui.js';
 
 /** @typedef {import('openapi').Answers['/api/v1/timing']['bench']} Bench */
 
@@ -9,8 +9,10 @@ const rounded = (share) => (share === null ? 'not known' : `${Math.round(100 * s
 /** @typedef {NonNullable<Bench>['back_end'][number]} Side */
 
 /** @type {(side: Side) => string} */
-const interval = ({ ratio_low, ratio_high }) =>
-  ratio_low === null || ratio_high === null ? '' : ` [${ratio_low.toFixed(1)}, ${ratio_high.toFixed(1)}]`;
+const interval = ({ ratio, ratio_low, ratio_high }) =>
+  ratio === null || ratio_low === null || ratio_high === null
+    ? ''
+    : ` [${digits(ratio, ratio_low)}, ${digits(ratio, ratio_high)}]`;
 
 /** Over what the interval is, or why there is none. @type {(side: Side) => string} */
 const benchScope = (side) => {
@@ -27,7 +29,7 @@ export const BenchSays = ({ bench }) =>
     .map((side) => (
       <p class="headline" key={String(side.cold)}>
         Bench, {side.cold ? 'cold' : 'symbols loaded'}: the dump way takes{' '}
-        <strong>{`${side.ratio?.toFixed(1)}×${interval(side)}`}</strong> as long{' '}
+        <strong>{times(side.ratio ?? 0) + interval(side)}</strong> as long{' '}
         <span class="dim">
           ({benchScope(side)}; noise {rounded(side.noise)}, p{' '}
           {side.dump_against_offset.p?.toPrecision(2) ?? '–'}, {plural(side.samples, 'sample')} of each way)
@@ -43,7 +45,7 @@ export const BenchSays = ({ bench }) =>
 export const RatioSays = ({ ratio, rest }) => (
   <div class="benched">
     <p class="headline">
-      Dump : offsets <strong>{ratio.text}</strong> <span class="dim">({ratio.about})</span>
+      {ratio.answer && <strong>{ratio.answer}. </strong>}Dump : offsets <strong>{ratio.text}</strong> <span class="dim">({ratio.about})</span>
     </p>
     <p class="dim small">
       {ratio.origin === 'bench' ? (
@@ -53,8 +55,8 @@ export const RatioSays = ({ ratio, rest }) => (
         </>
       ) : (
         <>
-          {ratio.origin ? 'No bench of this commit on this machine is stored. ' : null}
-          <Command>twinstack bench</Command> {ratio.origin ? 'has a control' : 'measures it'}.
+          {ratio.note && `${ratio.note}; `}
+          <Command>twinstack bench</Command> measures it.
         </>
       )}
     </p>

@@ -1,18 +1,17 @@
 // Which way is faster, in lanes by states.  The server computes it; this shows it.
 import { Table } from '../table.js';
-import { duration, Link, number } from '../ui.js';
+import { Signs, times } from '../signs.js';
+import { digits, duration, Link, number } from '../ui.js';
 import { RatioSays } from './benched.js';
 
 /** @typedef {import('openapi').SpeedRow} SpeedRow */
 
+const { drift } = times;
 const states = [
   ['no index', 'no index'],
   ['index', 'index, new process'],
   ['warm', 'warm'],
 ];
-
-/** @type {(value: number, like: number) => string} */
-const fixed = (value, like) => value.toFixed(like < 9.95 ? 2 : like < 99.5 ? 1 : 0);
 
 /** Why there is none, as the terminal says it.
  * @type {(of: {state: string, cases: number, scenarios: number}) => string} */
@@ -27,14 +26,14 @@ function Cell({ cell }) {
     <>
       {ratio ? (
         <>
-          <strong>{fixed(ratio.value, ratio.value)}</strong> [{fixed(ratio.low, ratio.value)},{' '}
-          {fixed(ratio.high, ratio.value)}]
+          <strong>{digits(ratio.value)}</strong> [{digits(ratio.value, ratio.low)},{' '}
+          {digits(ratio.value, ratio.high)}]
         </>
       ) : (
         duration(Number(cell.median_ns))
       )}
       <span class="dim small"> ({number(cell.cases)})</span>
-      {cell.drifts ? <strong title="against itself not 1"> !</strong> : null}
+      {cell.drifts ? <strong title={drift[2]}> {drift[0]}</strong> : null}
     </>
   );
 }
@@ -45,11 +44,13 @@ function Cell({ cell }) {
  */
 export function Speed({ speed, ratio, picture }) {
   if (speed.rows.length === 0) return picture;
+  const drifts = speed.rows.some(({ cells }) => states.some(([key]) => cells[key].drifts));
   const inTrend = speed.rows.find(({ lane }) => lane === 'plain dump');
   return (
     <>
       <h2 class="section">Which way is faster</h2>
       <RatioSays ratio={ratio} rest={picture ? 'picture and table are' : 'the table is'} />
+      <Signs of={drifts ? [drift] : []} />
       {picture}
       <Table
         label="Which way is faster"
