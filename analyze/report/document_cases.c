@@ -81,6 +81,7 @@ size_t document_failing(struct sheet *s, const struct run_figures *report,
                                failing->count == 1 ? "" : "s"));
     return sheet_list(s, failing_entry, &of, failing->count, "case", elsewhere);
 }
+    sheet_text(s, INK_PLAIN, 0, 2, troubles_text(report->troubles, s->keep));
 
 static void case_entry(const void *rows, size_t at, struct arena *keep, struct sheet_entry *out)
 {

@@ -17,6 +17,7 @@
 #include "model/stored.h"
 #include "study/measurement.h"
 #include "study/samples.h"
+#include "study/trouble.h"
 
 /* How often a scenario was built: variants of its first repeat. */
 struct scenario_builds {
@@ -67,7 +68,8 @@ struct run_figures {
     uint32_t case_count;
     uint32_t total_cases; /* wherever they are */
     uint32_t verdicts[VERDICT_COUNT];
-    struct lane_total *lanes; /* by name; the first LANES_MAX builds */
+    uint32_t troubles[TROUBLES]; /* cases, by why they count as wrong */
+    struct lane_total *lanes;    /* by name; the first LANES_MAX builds */
     uint32_t lane_count;
     struct processors processors;
     struct store *store; /* where the run stays; NULL: `cases` has every case */

@@ -254,6 +254,7 @@ static enum status read_one(struct reading *r, const struct run_case *c)
     struct figure_sample sample;
     count_case(&r->count, c);
     r->out->left_out += is_left_out(c);
+    r->out->troubles[triage_trouble(c)]++;
     figure_sample_take(c, r->foreign, &sample);
     processors_add(&r->out->processors, c, &sample);
     if (sample_set_add(&r->samples, &sample, r->fault) != ERR_NONE ||

@@ -12,22 +12,6 @@
 #include "study/run_difference.h"
 #include "study/triage_order.h"
 
-static const struct {
-    const char *name, *phrase;
-} troubles[TROUBLES] = {
-    [TROUBLE_NONE] = {"none", "right"},
-    [TROUBLE_NOT_CAPTURED] = {"not_captured", "with neither record nor dump"},
-    [TROUBLE_NO_DUMP] = {"no_dump", "without a dump"},
-    [TROUBLE_NO_RECORD] = {"no_record", "without a record"},
-    [TROUBLE_NOT_JUDGED] = {"not_judged", "that could not be judged"},
-    [TROUBLE_WRONG_STACK] = {"wrong_stack", "with a wrong stack"},
-    [TROUBLE_NOT_AGREED] = {"not_agreed", "with stacks that differ where the truth is silent"},
-    [TROUBLE_WRONG_END] = {"wrong_end", "that did not end as promised"},
-    [TROUBLE_FALSE_ALARM] = {"false_alarm", "with a false alarm"},
-    [TROUBLE_FLAKY] = {"flaky", "that differ from repeat to repeat"},
-    [TROUBLE_UNEXPECTED_PASS] = {"unexpected_pass", "right although accepted as wrong"},
-};
-
 static const char *const groups[TRIAGE_GROUPS] = {
     [TRIAGE_FAILING] = "failing",
     [TRIAGE_ERROR] = "error",
@@ -38,27 +22,6 @@ static const char *const groups[TRIAGE_GROUPS] = {
     [TRIAGE_REFERENCE] = "reference",
     [TRIAGE_REST] = "rest",
 };
-
-const char *trouble_name(enum trouble trouble)
-{
-    return troubles[trouble].name;
-}
-
-bool trouble_parse(const char *name, enum trouble *out)
-{
-    for (int t = 0; t < TROUBLES; t++)
-        if (strcmp(troubles[t].name, name) == 0) {
-            *out = (enum trouble)t;
-            return true;
-        }
-    return false;
-}
-
-/* After a count: "without a dump". */
-static const char *trouble_phrase(enum trouble trouble)
-{
-    return troubles[trouble].phrase;
-}
 
 const char *triage_group_name(enum triage_group group)
 {
@@ -78,50 +41,6 @@ bool triage_group_parse(const char *name, enum triage_group *out)
 static bool is_calm(const struct run_case *c)
 {
     return c->kind == CASE_KIND_CALM;
-}
-
-/* A failing finding about an engine that had nothing to read, or about its stack. */
-static enum trouble trouble_of_findings(const struct run_case *c)
-{
-    enum trouble found = TROUBLE_NONE;
-    for (uint32_t i = 0; i < c->result.finding_count; i++) {
-        const struct finding *f = &c->result.findings[i];
-        if (!f->fails)
-            continue;
-        const struct engine_score *s = case_score(c, f->engine);
-        if (s != NULL && s->state != STACK_OK)
-            return engine_kind_of(f->engine) == ENGINE_KIND_DUMP ? TROUBLE_NO_DUMP
-                                                                 : TROUBLE_NO_RECORD;
-        if (f->against_truth || found == TROUBLE_NONE)
-            found = f->against_truth ? TROUBLE_WRONG_STACK : TROUBLE_NOT_AGREED;
-    }
-    return found;
-}
-
-static enum trouble trouble_of_failure(const struct run_case *c)
-{
-    if (is_calm(c))
-        return TROUBLE_FALSE_ALARM;
-    const enum trouble found = trouble_of_findings(c);
-    if (found != TROUBLE_NONE)
-        return found;
-    return run_case_is_captured(c) ? TROUBLE_WRONG_END : TROUBLE_NOT_CAPTURED;
-}
-
-enum trouble triage_trouble(const struct run_case *c)
-{
-    if (!run_verdict_fails(c->result.verdict))
-        return TROUBLE_NONE;
-    switch (c->result.verdict) {
-    case VERDICT_XPASS:
-        return TROUBLE_UNEXPECTED_PASS;
-    case VERDICT_FLAKY:
-        return TROUBLE_FLAKY;
-    case VERDICT_FAIL:
-        return trouble_of_failure(c);
-    default:
-        return TROUBLE_NOT_JUDGED;
-    }
 }
 
 static bool has_unexplained(const struct run_case *c)
@@ -510,23 +429,16 @@ const char *triage_sentence(const struct run_case *c, struct arena *keep)
 
 void triage_write_wrong(struct json *j, const struct triage *t)
 {
-    bool written[TROUBLES] = {[TROUBLE_NONE] = true};
+    bool written[TROUBLES] = {false};
     json_object(j);
     json_key_uint(j, "total", t->wrong);
     json_key_uint(j, "new", t->fresh);
     json_key_uint_known(j, "baseline", t->baseline);
     json_key_array(j, "groups");
-    for (;;) {
-        int most = TROUBLE_NONE;
-        for (int i = 0; i < TROUBLES; i++)
-            if (!written[i] && t->troubles[i] > (most == TROUBLE_NONE ? 0 : t->troubles[most]))
-                most = i;
-        if (most == TROUBLE_NONE)
-            break;
-        written[most] = true;
+    for (enum trouble most; (most = trouble_next(t->troubles, written)) != TROUBLE_NONE;) {
         json_object(j);
-        json_key_string(j, "trouble", trouble_name((enum trouble)most));
-        json_key_string(j, "text", trouble_phrase((enum trouble)most));
+        json_key_string(j, "trouble", trouble_name(most));
+        json_key_string(j, "text", trouble_phrase(most));
         json_key_uint(j, "cases", t->troubles[most]);
         json_object_end(j);
     }

@@ -5,25 +5,10 @@
 
 #include "study/failures.h"
 #include "study/runs.h"
+#include "study/trouble.h"
 
 /* Groups of failing cases that are listed; the others are counted. */
 enum { PROBLEMS_MOST = 20 };
-
-/* Why a case counts as wrong: one trouble per failing case. */
-enum trouble {
-    TROUBLE_NONE,
-    TROUBLE_NOT_CAPTURED,    /* neither record nor dump                              */
-    TROUBLE_NO_DUMP,         /* the dump way had nothing to read                     */
-    TROUBLE_NO_RECORD,       /* the offset way had nothing to read                   */
-    TROUBLE_NOT_JUDGED,      /* ERROR: gone, damaged, or the harness failed          */
-    TROUBLE_WRONG_STACK,     /* a stack of an engine under test differs from the truth */
-    TROUBLE_NOT_AGREED,      /* its engines differ only where the truth is silent      */
-    TROUBLE_WRONG_END,       /* another exception, exit code or hook than promised   */
-    TROUBLE_FALSE_ALARM,     /* a healthy program was reported as crashed            */
-    TROUBLE_FLAKY,           /* repeats differ                                       */
-    TROUBLE_UNEXPECTED_PASS, /* right, though accepted as wrong                      */
-    TROUBLES
-};
 
 /* The groups of the queue, in the order in which they should be looked at. */
 enum triage_group {
@@ -38,8 +23,6 @@ enum triage_group {
     TRIAGE_GROUPS
 };
 
-const char *trouble_name(enum trouble trouble); /* "no_dump", ...               */
-bool trouble_parse(const char *name, enum trouble *out);
 const char *triage_group_name(enum triage_group group);
 bool triage_group_parse(const char *name, enum triage_group *out);
 
@@ -100,8 +83,6 @@ const struct failures *triage_failures(const struct triage *triage, const struct
 /* The case of ITEM with scores and findings, in KEEP. Fails: as the database. */
 enum status triage_read_case(const struct triage *triage, const struct triage_item *item,
                              struct arena *keep, struct run_case *out, struct fault *fault);
-
-enum trouble triage_trouble(const struct run_case *c);
 
 /* The verdict of a case in one sentence for readers who know neither scenario nor engine; in KEEP.
  * NULL when out of memory. */

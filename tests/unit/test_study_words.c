@@ -244,6 +244,19 @@ TEST(what_is_wrong_is_counted_most_cases_first)
     free(text);
 }
 
+TEST(reports_have_the_same_counts_in_words)
+{
+    struct arena keep;
+    arena_init(&keep, 0);
+    CHECK_STR(troubles_text(
+                  (const uint32_t[TROUBLES]){
+                      [TROUBLE_NONE] = 99, [TROUBLE_NO_DUMP] = 2, [TROUBLE_WRONG_STACK] = 134},
+                  &keep),
+              "134 with a wrong stack, 2 without a dump");
+    CHECK_STR(troubles_text((const uint32_t[TROUBLES]){[TROUBLE_NONE] = 99}, &keep), "");
+    arena_free(&keep);
+}
+
 TEST(shares_say_of_what_they_are)
 {
     static const struct {
