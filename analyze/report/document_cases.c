@@ -25,7 +25,8 @@ static const char *add_part(const char *text, const char *label, const char *par
                         part);
 }
 
-/* "blame: walk of dump (9) · since run 5 (c0ffee123456) · right: offset:rtl"; NULL: all unknown. */
+/* "blame: walk of dump (9) · since run 5 (c0ffee123456) · in fiber.ob2 only dump is right"; NULL:
+ * all unknown. */
 static const char *note_of(const struct failure *f, const char *right, struct arena *keep)
 {
     const char *since = NULL;
@@ -36,7 +37,8 @@ static const char *note_of(const struct failure *f, const char *right, struct ar
                              f->since.failing_commit != NULL ? ")" : "");
     const char *note = add_part(NULL, "blame: ", failure_blames_text(f, keep), keep);
     note = add_part(note, "since run ", since, keep);
-    return add_part(note, "right: ", right, keep);
+    note = add_part(note, "file: ", f->file, keep);
+    return add_part(note, "", right, keep);
 }
 
 /* The example's reason, and which cases fail. What has no room is what is last: of few cases these
@@ -65,7 +67,7 @@ static void failing_entry(const void *rows, size_t at, struct arena *keep, struc
     out->most = 3;
     out->why_most = 2;
     out->why = why_of(of->report, group, keep);
-    out->note = note_of(group->failure, example->result.right, keep);
+    out->note = note_of(group->failure, summary_right(example, keep), keep);
     out->command = of->report->run->id != 0 ? summary_command(example, keep) : NULL;
     out->stands_for = group->count;
 }
@@ -79,9 +81,9 @@ size_t document_failing(struct sheet *s, const struct run_figures *report,
     sheet_heading(s, "What fails",
                   arena_printf(s->keep, ", and why: %u problem%s", failing->count,
                                failing->count == 1 ? "" : "s"));
+    sheet_text(s, INK_PLAIN, 0, 2, troubles_text(report->troubles, s->keep));
     return sheet_list(s, failing_entry, &of, failing->count, "case", elsewhere);
 }
-    sheet_text(s, INK_PLAIN, 0, 2, troubles_text(report->troubles, s->keep));
 
 static void case_entry(const void *rows, size_t at, struct arena *keep, struct sheet_entry *out)
 {
@@ -90,7 +92,7 @@ static void case_entry(const void *rows, size_t at, struct arena *keep, struct s
     out->ink = INK_BAD;
     out->head = arena_printf(keep, "%s %s  ", verdict_glyph(c->result.verdict), case_name(c, name));
     out->text = c->result.reason;
-    out->note = c->result.right != NULL ? arena_printf(keep, "right: %s", c->result.right) : NULL;
+    out->note = summary_right(c, keep);
 }
 
 void document_failing_cases(struct sheet *s, const struct run_figures *report)

@@ -230,6 +230,8 @@ static void name_group(struct failure_count *count, struct failure *group)
     group->example = most->example;
     group->second = most->second;
     group->sentence = most->several ? most->sentence : most->named;
+    if (group->example->finding != NULL)
+        group->file = failure_file(group->example->finding, count->keep);
     if (rest > 0)
         group->sentence =
             arena_printf(count->keep, "%s; in %" PRIu32 " of them the same fault looks different",
@@ -495,6 +497,7 @@ void failure_write_members(struct json *j, const struct failure *f)
     json_key_string(j, "module", f->place);
     json_key_string(j, "key", f->key);
     json_key_string(j, "sentence", f->sentence);
+    json_key_string(j, "file", f->file);
     json_key_string(j, "verdict", verdict_name(f->verdict));
     json_key_array(j, "blames");
     struct failure_blame row;

@@ -35,6 +35,7 @@ struct failure_form {
 struct failure {
     char key[FAILURE_KEY_BYTES];              /* its name in addresses: the same in every run */
     const char *sentence, *cause, *place;     /* of most of its cases: see failure_form */
+    const char *file;                         /* failure_file() of the example */
     struct failure_form forms[FAILURE_FORMS]; /* the others are not counted */
     uint32_t form_count;
     enum verdict verdict;

@@ -102,6 +102,32 @@ const char *failure_module(const struct finding *f, struct arena *keep)
                        : f->module;
 }
 
+/* The file's name is before its identity, which is a word of hexadecimal digits. */
+const char *failure_file(const struct finding *f, struct arena *keep)
+{
+    static const char sought[] = "; looked for in ", unknown[] = " (unknown identity)";
+    const char *name = f->evidence != NULL ? strstr(f->evidence, NO_SYMBOLS) : NULL;
+    const char *end = name != NULL ? strstr(name + strlen(NO_SYMBOLS), ": ") : NULL;
+    if (end == NULL)
+        return NULL;
+    name += strlen(NO_SYMBOLS);
+    size_t bytes = (size_t)(end - name), identity = 0;
+    while (identity < bytes && strchr("0123456789ABCDEFabcdef", name[bytes - 1 - identity]) != NULL)
+        identity++;
+    if (identity >= 32 && identity < bytes && name[bytes - 1 - identity] == ' ')
+        bytes -= identity + 1;
+    else if (bytes > strlen(unknown) &&
+             strncmp(end - strlen(unknown), unknown, strlen(unknown)) == 0)
+        bytes -= strlen(unknown);
+    const char *where = strstr(end, sought);
+    if (where == NULL)
+        return arena_printf(keep, "%.*s", (int)bytes, name);
+    where += strlen(sought);
+    const char *more = strstr(where, "; and ");
+    return arena_printf(keep, "%.*s, looked for in %.*s", (int)bytes, name,
+                        (int)(more != NULL ? (size_t)(more - where) : strlen(where)), where);
+}
+
 static const char *sentence_of_finding(const struct finding *f, const char *place,
                                        struct arena *keep)
 {

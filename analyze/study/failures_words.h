@@ -19,6 +19,10 @@ bool failure_is_by_finding(const struct diff_case *c);
  * that differs, or NULL. */
 const char *failure_module(const struct finding *f, struct arena *keep);
 
+/* "app.pdb, looked for in symbols": the file of symbols that F's evidence says is missing or cannot
+ * be read, and where it was sought; NULL: it says of none. */
+const char *failure_file(const struct finding *f, struct arena *keep);
+
 /* MODULE in lower case, with "*" where "ob2" is the build: one fault in one program is in one
  * place, however many builds there are. NULL: MODULE is NULL. */
 const char *failure_place(const char *module, const char *variant, struct arena *keep);

@@ -393,6 +393,18 @@ enum status summary_each_rows(const struct run_figures *figures, grid_rows_fn *e
     return fault->code;
 }
 
+const char *summary_right(const struct run_case *c, struct arena *keep)
+{
+    const char *right = c->result.right, *before = "only ", *after = " is right";
+    if (right == NULL)
+        return NULL;
+    if (strcmp(right, "none") == 0)
+        before = "", right = "neither way";
+    else if (strcmp(right, "all") == 0)
+        before = "", right = "each way";
+    return arena_printf(keep, "in %s.%s %s%s%s", c->scenario, c->variant, before, right, after);
+}
+
 /* ---- JSON ----------------------------------------------------------------------------- */
 
 enum { NAMED_MOST = 12 };
@@ -411,7 +423,9 @@ static void write_group(struct json *j, const struct run_figures *figures,
         json_key_string(j, "key", group->failure->key);
         json_key_string(j, "sentence", group->failure->sentence);
         json_key_string(j, "blame", failure_blames_text(group->failure, keep));
+        json_key_string(j, "file", group->failure->file);
         json_key_string(j, "right", example->result.right);
+        json_key_string(j, "right_text", summary_right(example, keep));
         json_key_string(j, "command", summary_command(example, keep));
         failure_write_since(j, group->failure);
     }

@@ -36,6 +36,10 @@ enum status summary_make(const struct run_figures *figures, struct arena *keep, 
 const char *summary_names(const struct run_figures *figures, const struct case_group *group,
                           uint32_t most, struct arena *keep);
 
+/* Which way is right in C, the example of many or the case itself: "in fiber.ob2 neither way is
+ * right". NULL: not known, or no memory. */
+const char *summary_right(const struct run_case *c, struct arena *keep);
+
 /* The command that shows more about a case: checks its files or, when none were kept, runs it
  * again. NULL: no memory. */
 const char *summary_command(const struct run_case *c, struct arena *keep);

@@ -287,7 +287,7 @@ test('a_ratio_says_what_measured_it', () => {
       under('bench').split(')')[1],
       'Measured by run 9, a bench of the same commit; the table is of this run.',
     ],
-    ['the run', under('run').split(')')[1], `${none} twinstack bench has a control.`],
+    ['the run', under('run', 'no control').split(')')[1], 'no control; twinstack bench measures it.'],
     ['neither, which is said once', under(null).split(')')[1], 'twinstack bench measures it.'],
   ]);
 });
@@ -399,10 +399,12 @@ test('groups_of_cases_name_blame_and_since', () => {
     blames: [{ blame: 'walk of dump', cases: 3 }],
     since: { run: 5, commit: '0123456789abcdef' },
     before: { run: 4 },
+    file: 'f',
     example,
   };
   const two = {
     ...group,
+    file: null,
     blames: [
       { blame: 'record', cases: 2 },
       { blame: 'not known', cases: 1 },
@@ -418,7 +420,7 @@ test('groups_of_cases_name_blame_and_since', () => {
     [
       'one blame',
       lines[0],
-      '3 cases: it brokeblame: walk of dump (3) · since run 5 (0123456789), run 4 was good · e.g. s.v',
+      '3 cases: it brokeblame: walk of dump (3) · since run 5 (0123456789), run 4 was good · file: f · e.g. s.v',
     ],
     ['two blames', lines[1], '3 cases: it brokeblame: record (2), not known (1) · e.g. s.v'],
     ['more', lines[2], 'and 2 more problems'],

@@ -338,3 +338,42 @@ TEST(a_module_is_the_one_without_symbols)
         arena_free(&keep);
     }
 }
+
+#define IDENTITY "1D5CD58CB2F3BA5E4C4C44205044422E1"
+
+TEST(a_file_of_symbols_is_named_with_where_it_was_looked_for)
+{
+    static const struct {
+        const char *name, *evidence, *want;
+    } rows[] = {
+        {"cut",
+         "a-ob2.exe has no symbols: a-ob2.pdb " IDENTITY
+         ": the PDB cannot be read: it is damaged or "
+         "truncated; looked for in day/symbols; and 1 more frame",
+         "a-ob2.pdb, looked for in day/symbols"},
+        {"sought in two places",
+         "a.exe has no symbols: my a.pdb " IDENTITY ": no such file was found; looked for in x; y",
+         "my a.pdb, looked for in x; y"},
+        {"sought nowhere", "a.exe has no symbols: a.pdb " IDENTITY ": no such file was found",
+         "a.pdb"},
+        {"of no identity",
+         "a.exe has no symbols: a.pdb (unknown identity): no such file was found; looked for in x",
+         "a.pdb, looked for in x"},
+        {"of no name", "a.exe has no symbols: its PDB (unknown identity): no such file was found",
+         "its PDB"},
+        {"without one", "a.exe has no symbols: a.pdb: no such file was found", "a.pdb"},
+        {"a name that is a short number", "a.exe has no symbols: a 12: no such file was found",
+         "a 12"},
+        {"no reason", "a.exe has no symbols: a.pdb", NULL},
+        {"another cause", "dump at a.exe+0x1: wrong; looked for in x", NULL},
+        {"no evidence", NULL, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct finding f = {AT, .cause = CAUSE_SYMBOLS_MISSING, .evidence = rows[i].evidence};
+        struct arena keep;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        CHECK_STR(failure_file(&f, &keep), rows[i].want);
+        arena_free(&keep);
+    }
+}

@@ -139,7 +139,7 @@ TEST(the_terminal_report_fits_its_page_and_says_who_is_right)
         test_row(arena_printf(&f.keep, "%u columns", pages[i]));
         f.columns = pages[i];
         char *text = text_of(&f, TEXT);
-        CHECK_HAS(text, "right: offset:rtl");
+        CHECK_HAS(text, " only offset:rtl is right");
         CHECK_HAS(text, "\n1 that could not be judged, 1 with a wrong stack\n");
         CHECK_HAS(text, "3 PASS, 1 FAIL, 1 ERROR, 1 UNSUPPORTED");
         CHECK_HAS(text, "too few (4)");

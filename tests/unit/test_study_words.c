@@ -10,6 +10,7 @@
 #include "study/accuracy.h"
 #include "study/run_difference.h"
 #include "study/signatures.h"
+#include "study/summary.h"
 #include "study/triage.h"
 #include "study/work_metrics.h"
 #include "test.h"
@@ -255,6 +256,25 @@ TEST(reports_have_the_same_counts_in_words)
               "134 with a wrong stack, 2 without a dump");
     CHECK_STR(troubles_text((const uint32_t[TROUBLES]){[TROUBLE_NONE] = 99}, &keep), "");
     arena_free(&keep);
+}
+
+TEST(which_way_is_right_is_said_of_one_case)
+{
+    static const struct {
+        const char *right, *want;
+    } rows[] = {{"none", "in a.ob2 neither way is right"},
+                {"dump", "in a.ob2 only dump is right"},
+                {"all", "in a.ob2 each way is right"},
+                {NULL, NULL}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct run_case c = {
+            .scenario = "a", .variant = "ob2", .result = {.right = rows[i].right}};
+        struct arena keep;
+        arena_init(&keep, 0);
+        test_row(rows[i].right != NULL ? rows[i].right : "not known");
+        CHECK_STR(summary_right(&c, &keep), rows[i].want);
+        arena_free(&keep);
+    }
 }
 
 TEST(shares_say_of_what_they_are)

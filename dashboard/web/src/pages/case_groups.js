@@ -26,11 +26,12 @@ export const Since = ({ since, before }) =>
 
 /** @param {{group: Group, run: number | string}} props */
 export function GroupFacts({ group, run }) {
-  const { since, before, example } = group;
+  const { since, before, example, file } = group;
   return (
     <span class="dim small">
       {group.blames.length > 0 && <>blame: {blames(group)} · </>}
       <Since since={since} before={before} />
+      {file && <bdi>file: {file} · </bdi>}
       e.g.{' '}
       <Link
         class="mono"

@@ -208,7 +208,8 @@ function Failing({ groups, left, run }) {
             : <bdi>{group.sentence}</bdi>
             <p class="dim small">
               {group.blame ? `blame: ${group.blame} · ` : ''}
-              {group.right ? `right: ${group.right} · ` : ''}
+              {group.file ? `file: ${group.file} · ` : ''}
+              {group.right_text ? `${group.right_text} · ` : ''}
               <Since since={group.since} before={group.before} />
               <span class="mono">
                 <Names group={group} run={run} />
