@@ -312,15 +312,15 @@ static const char other_cases[] =
     "\"ERROR\",\"b\":\"XFAIL\",\"signature\":null,\"reason\":\"e\"}]";
 static const char rest_text[] =
     ",\"broke\":3,\"clusters\":[{\"cases\":1,\"cause\":\"FAIL\",\"module\":null,\"key\":"
-    "\"6270d1df3f989556\",\"sentence\":\"why 1\",\"verdict\":\"FAIL\",\"blames\":[],"
+    "\"6270d1df3f989556\",\"sentence\":\"why 1\",\"file\":null,\"verdict\":\"FAIL\",\"blames\":[],"
     "\"example\":{\"scenario\":\"new_1\",\"variant\":\"ob2\",\"repeat\":0,\"folder\":null},"
     "\"reason\":\"why 1\",\"since\":null,\"before\":null,\"blame\":null},"
     "{\"cases\":1,\"cause\":\"FAIL\",\"module\":null,\"key\":\"6270d0df3f9893a3\",\"sentence\":"
-    "\"why 2\",\"verdict\":\"FAIL\",\"blames\":[],"
+    "\"why 2\",\"file\":null,\"verdict\":\"FAIL\",\"blames\":[],"
     "\"example\":{\"scenario\":\"new_2\",\"variant\":\"ob2\",\"repeat\":3,\"folder\":null},"
     "\"reason\":\"why 2\",\"since\":null,\"before\":null,\"blame\":null},"
     "{\"cases\":1,\"cause\":\"FAIL\",\"module\":null,\"key\":\"961cd4762bcda1ad\",\"sentence\":"
-    "\"r2\",\"verdict\":\"FAIL\",\"blames\":[],"
+    "\"r2\",\"file\":null,\"verdict\":\"FAIL\",\"blames\":[],"
     "\"example\":{\"scenario\":\"other\",\"variant\":\"ob2\",\"repeat\":0,\"folder\":null},"
     "\"reason\":\"r2\",\"since\":null,\"before\":null,\"blame\":null}],"
     "\"timing\":[{\"engine\":\"offset:rtl\",\"subject\":true,\"cases\":2,\"samples\":2,\"a_ns\":"

@@ -10,8 +10,8 @@ const documents = element ? JSON.parse(element.textContent ?? '') : {};
  * @typedef {{run: number, names: Record<string, number>, lists: Record<string, number>, compared: number[],
  *   runs: number, runs_total: number, cases: number, cases_total: number}} Offline
  * @typedef {Record<string, unknown>} Document
- * @typedef {Record<string, unknown> & {id: number, scenario: string, variant: string, is_new?: boolean,
- *   problems?: string[], all_causes?: string[]}} Row
+ * @typedef {Record<string, unknown> & {id: number, scenario: string, variant: string, repeat?: number,
+ *   is_new?: boolean, problems?: string[], all_causes?: string[]}} Row
  */
 export const offline = /** @type {Offline | null} */ (/** @type {unknown} */ (documents.offline ?? null));
 
