@@ -102,14 +102,14 @@ async function whole(where) {
  * What a search looks through: the name as pages write it.
  * @type {(row: {scenario: string, variant: string, repeat?: number}) => string}
  */
-const named = ({ scenario, variant, repeat }) => `${scenario}.${variant}${repeat ? `#${repeat + 1}` : ''}`;
+const written = ({ scenario, variant, repeat }) => `${scenario}.${variant}${repeat ? `#${repeat + 1}` : ''}`;
 
 /** @type {Record<string, (row: Row, value: string) => boolean | undefined>} */
 const fitting = {
   new: (row) => row.is_new,
   problem: (row, value) => row.problems?.includes(value),
   cause: (row, value) => row.all_causes?.includes(value),
-  search: (row, value) => named(row).includes(value),
+  search: (row, value) => written(row).includes(value),
 };
 
 /**
@@ -181,8 +181,7 @@ function hooksOf(carried, query) {
   const after = Number(query.get('after') ?? 0);
   const fits = found.rows.filter(
     (row) =>
-      (query.get('differs') !== '1' || row.differs) &&
-      named(row).includes(query.get('search') ?? ''),
+      (query.get('differs') !== '1' || row.differs) && written(row).includes(query.get('search') ?? ''),
   );
   return {
     ...found,

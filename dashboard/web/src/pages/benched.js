@@ -45,7 +45,8 @@ export const BenchSays = ({ bench }) =>
 export const RatioSays = ({ ratio, rest }) => (
   <div class="benched">
     <p class="headline">
-      {ratio.answer && <strong>{ratio.answer}. </strong>}Dump : offsets <strong>{ratio.text}</strong> <span class="dim">({ratio.about})</span>
+      {ratio.answer && <strong>{ratio.answer}. </strong>}Dump : offsets <strong>{ratio.text}</strong>{' '}
+      <span class="dim">({ratio.about})</span>
     </p>
     <p class="dim small">
       {ratio.origin === 'bench' ? (
