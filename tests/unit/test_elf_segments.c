@@ -219,6 +219,58 @@ TEST(marks_are_no_names)
     }
 }
 
+/* "64-bit PowerPC ELF ABI Supplement" 1.9: the value of a function's symbol is the address of its
+ * descriptor, of which the first doubleword is the address of its code. */
+TEST(a_function_of_powerpc_is_where_its_descriptor_says)
+{
+    enum { DESCRIPTOR_AT = 0x700, CODE_AT = 0x600, CODE_BYTES = 0x40, PPC64 = 21, RISCV = 243 };
+    static const struct {
+        const char *name;
+        uint16_t machine;
+        uint8_t type; /* of the symbol */
+        uint64_t at, to;
+        bool named;
+    } rows[] = {
+        {"a function", PPC64, 2, DESCRIPTOR_AT, CODE_AT + 8, true},
+        {"code without a descriptor", PPC64, 2, CODE_AT, 0, true},
+        {"data without a type", PPC64, 0, DESCRIPTOR_AT, CODE_AT + 8, false},
+        {"another processor", RISCV, 2, DESCRIPTOR_AT, CODE_AT + 8, false},
+        {"it leads to data", PPC64, 2, DESCRIPTOR_AT, DESCRIPTOR_AT, false},
+        {"it is after the code", PPC64, 2, DESCRIPTOR_AT, CODE_AT + CODE_BYTES, false},
+        {"the last 8 bytes of the file", PPC64, 2, FILE_BYTES - 8, CODE_AT, true},
+        {"the last 7 bytes", PPC64, 2, FILE_BYTES - 7, CODE_AT, false},
+        {"it is after the file", PPC64, 2, FILE_BYTES, CODE_AT, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        static struct file f;
+        struct fault fault = FAULT_INIT;
+        struct object_symbols symbols = {0};
+        struct object_file object;
+        struct arena keep;
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        make_file(&f, DT_HASH, true);
+        put_at(&f, 18, rows[i].machine, 2);
+        put_at(&f, HEAD_BYTES + 4, 6, 4);           /* read, write */
+        put_segment(&f, 2, 1, CODE_AT, CODE_BYTES); /* in place of the note */
+        put_at(&f, HASH_AT + 4, 2, 4);              /* one symbol */
+        put_symbol(&f, 1, 1, rows[i].at);
+        put_at(&f, SYMBOLS_AT + 24 + 4, 0x10 | rows[i].type, 1);
+        if (rows[i].at + 8 <= FILE_BYTES && rows[i].at != CODE_AT)
+            put_at(&f, (size_t)rows[i].at, BASE_VA + rows[i].to, 8);
+        REQUIRE(object_file_open(f.data, FILE_BYTES, 0, &object, &fault) == ERR_NONE);
+        REQUIRE(object_file_symbols(&object, &keep, &symbols, &fault) == ERR_NONE);
+        CHECK_EQ(symbols.count, rows[i].named);
+        if (symbols.count == 1) {
+            CHECK_STR(symbols.at[0].name, "first");
+            CHECK_HEX(symbols.at[0].offset, rows[i].to != 0 ? rows[i].to : CODE_AT);
+            CHECK_EQ(symbols.at[0].bytes, 16);
+        }
+        use_copy(f.data, FILE_BYTES);
+        arena_free(&keep);
+    }
+}
+
 /* A file of dwz, with the section of DWARF 5 in place of GNU's. */
 TEST(elf_names_its_supplementary_file_and_its_build)
 {

@@ -17,6 +17,7 @@ enum {
     SYMBOL_FUNCTION = 2,
     SYMBOL_IFUNC = 10,
     SYMBOL_RESERVED = 0xff00, /* from here on these are not section numbers, except 0xffff */
+    MACHINE_PPC64 = 21,
     MACHINE_ARM = 40,
     SEGMENT_LOAD = 1,
     SEGMENT_CODE = 1,
@@ -90,19 +91,40 @@ static bool is_mark(const char *name)
             (name[2] == '\0' || name[2] == '.'));
 }
 
-/* Without a table of sections the segments say what is code. */
-static bool is_in_code(const struct elf *elf, uint64_t place, uint64_t va)
+static bool is_in_code_segment(const struct elf *elf, uint64_t va)
 {
     struct elf_segment s;
-    if (place == UINT16_MAX)
-        return true;
-    if (elf->section_count > 0)
-        return (elf_section_flags(elf, (uint32_t)place) & FLAG_CODE) != 0;
     for (uint32_t i = 0; elf_segment(elf, i, &s); i++)
         if (s.type == SEGMENT_LOAD && (s.flags & SEGMENT_CODE) != 0 && va >= s.va &&
             va - s.va < s.bytes)
             return true;
     return false;
+}
+
+/* Without a table of sections the segments say what is code. */
+static bool is_in_code(const struct elf *elf, uint64_t place, uint64_t va)
+{
+    if (place == UINT16_MAX)
+        return true;
+    return elf->section_count > 0 ? (elf_section_flags(elf, (uint32_t)place) & FLAG_CODE) != 0
+                                  : is_in_code_segment(elf, va);
+}
+
+/* The symbol of a function of 64-bit PowerPC may be of its descriptor in .opd, which begins with
+ * the address of its code. Source: 64-bit PowerPC ELF ABI Supplement 1.9, "Function Descriptors".
+ * False: it is not. */
+static bool follow_descriptor(const struct elf *elf, uint64_t place, uint64_t *va)
+{
+    struct elf_section section;
+    if (elf->machine != MACHINE_PPC64 || !elf->is_64 ||
+        (elf->section_count > 0 &&
+         (!elf_section(elf, (uint32_t)place, &section) || section.type == SECTION_NO_BYTES)))
+        return false;
+    const struct object_bytes descriptor = elf_loaded_bytes(elf, *va);
+    if (descriptor.bytes < 8)
+        return false;
+    *va = elf_number(elf, descriptor.data, 8);
+    return is_in_code_segment(elf, *va);
 }
 
 /* One row of a symbol table: 24 bytes {u32 name, u8 info, u8 other, u16 section, u64 value, u64
@@ -125,7 +147,8 @@ static bool read_symbol(const struct elf *elf, const uint8_t *row, struct object
     if (place == 0 || (place >= SYMBOL_RESERVED && place != UINT16_MAX) || name >= names.bytes ||
         memchr(names.data + name, 0, (size_t)(names.bytes - name)) == NULL)
         return false;
-    if (!is_in_code(elf, place, va))
+    if (!is_in_code(elf, place, va) &&
+        (type != SYMBOL_FUNCTION || !follow_descriptor(elf, place, &va)))
         return false;
     if (va < elf->base_va || va - elf->base_va > UINT32_MAX ||
         is_mark((const char *)names.data + name))

@@ -21,8 +21,7 @@ enum {
     GNU_HASH_HEAD = 16,
 };
 
-/* All bytes of the file from VA to the end of its segment; without any when VA is in none. */
-static struct object_bytes bytes_at(const struct elf *elf, uint64_t va)
+struct object_bytes elf_loaded_bytes(const struct elf *elf, uint64_t va)
 {
     struct elf_segment s;
 
@@ -94,11 +93,12 @@ bool elf_dynamic_symbols(const struct elf *elf, struct object_bytes *rows,
     const uint64_t hash = dynamic_value(elf, DYNAMIC_HASH);
     const uint64_t names_bytes = dynamic_value(elf, DYNAMIC_NAMES_BYTES);
 
-    *rows = bytes_at(elf, dynamic_value(elf, DYNAMIC_SYMBOLS));
-    *names = bytes_at(elf, dynamic_value(elf, DYNAMIC_NAMES));
+    *rows = elf_loaded_bytes(elf, dynamic_value(elf, DYNAMIC_SYMBOLS));
+    *names = elf_loaded_bytes(elf, dynamic_value(elf, DYNAMIC_NAMES));
     const uint64_t count =
-        hash != 0 ? count_by_hash(elf, bytes_at(elf, hash))
-                  : count_by_gnu_hash(elf, bytes_at(elf, dynamic_value(elf, DYNAMIC_GNU_HASH)));
+        hash != 0
+            ? count_by_hash(elf, elf_loaded_bytes(elf, hash))
+            : count_by_gnu_hash(elf, elf_loaded_bytes(elf, dynamic_value(elf, DYNAMIC_GNU_HASH)));
     if (rows->bytes / row_bytes > count)
         rows->bytes = (size_t)(count * row_bytes);
     if (names->bytes > names_bytes)
@@ -135,8 +135,8 @@ bool elf_loaded_frames(const struct elf *elf, uint64_t *va, struct object_bytes 
         i++;
     if (!elf_segment(elf, i, &s))
         return false;
-    *va = frames_va(elf, bytes_at(elf, s.va), s.va);
-    *out = bytes_at(elf, *va);
+    *va = frames_va(elf, elf_loaded_bytes(elf, s.va), s.va);
+    *out = elf_loaded_bytes(elf, *va);
     for (uint64_t at = 0; out->bytes - at >= 4;) { /* a record without bytes is the last */
         const uint64_t bytes = elf_number(elf, out->data + at, 4);
         if (bytes == 0 || bytes > out->bytes - at - 4) {
