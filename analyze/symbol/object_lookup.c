@@ -137,15 +137,19 @@ static enum symbols_from macho_reach(const struct symbol_object *object,
     return low > 0 && object->starts[low - 1] <= symbol->offset ? SYMBOLS_SYMTAB : SYMBOLS_NEAREST;
 }
 
-/* The same for a PE image, by its function table. */
+/* The same for a PE image, by its function table. A table of all symbols also names what follows a
+ * function, which is padding. After an exported one there may be others, whose names are not known:
+ * those without a row call none. */
 static bool pe_reach(const struct symbol_object *object, const struct object_symbol *symbol,
-                     uint32_t offset, uint64_t *end)
+                     uint32_t offset, bool exported, uint64_t *end)
 {
     const uint32_t start = function_start(object, offset, end);
+    uint64_t of_symbol = NO_END;
     if (start != 0)
         return symbol->offset >= start;
-    if (offset - symbol->offset >= OBJECT_EXPORT_BYTES)
-        return false; /* the answer stays until the next symbol */
+    if (offset - symbol->offset >= OBJECT_EXPORT_BYTES ||
+        (exported && function_start(object, (uint32_t)symbol->offset, &of_symbol) != 0))
+        return false; /* the answer stays until the next symbol, or the next function */
     *end = least(*end, (uint64_t)symbol->offset + OBJECT_EXPORT_BYTES);
     return true;
 }
@@ -181,7 +185,7 @@ static const struct object_symbol *symbol_at(const struct symbol_object *object,
     if (object->code.base_va + symbol->offset < code->start_va)
         return NULL;
     if (object->image.kind == OBJECT_PE)
-        return pe_reach(object, symbol, offset, end) ? symbol : NULL;
+        return pe_reach(object, symbol, offset, symbols == &object->exports, end) ? symbol : NULL;
     *from = object->image.kind == OBJECT_MACHO ? macho_reach(object, symbol, offset, end)
                                                : SYMBOLS_NEAREST;
     return symbol;

@@ -18,7 +18,7 @@
 
 struct symbol_index;
 
-enum { SYMBOL_INDEX_VERSION = 18 }; /* of the layout, and of what its readers answer */
+enum { SYMBOL_INDEX_VERSION = 19 }; /* of the layout, and of what its readers answer */
 
 /* What an index is for. */
 struct symbol_index_key {

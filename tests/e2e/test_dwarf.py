@@ -274,6 +274,22 @@ class Exports(Built):
                 self.assertEqual([f["function"] for f in json.loads(done.stdout)["frames"]], ["shown"] + [None] * (len(starts) - 1))
 
 
+    def test_a_function_without_a_row_has_not_the_name_of_an_exported_one_before_it(self):
+        """A function that calls none needs no row of `.pdata`; the row of the one before it says where that one ends."""
+        (self.folder / "l.c").write_text("__attribute__((dllexport, noinline)) int shown(volatile int *p) { volatile int b[600]; b[*p] = *p; return b[3]; }\n"
+                                         "__attribute__((noinline)) int hidden(volatile int *p) { return *p * 3; }\n"
+                                         "__attribute__((dllexport, noinline)) int leaf(volatile int *p) { return *p * 5; }\n")
+        for target in ("x86_64", "aarch64"):
+            self.build("clang-19", f"--target={target}-pc-windows-msvc", "-O1", "-fno-stack-protector", "-c", "l.c", "-o", "l.obj")
+            self.build("lld-link-19", "/dll", "/noentry", "/nodefaultlib", "/debug:symtab", "/out:l.dll", "l.obj")
+            starts = {name: int(at, 16) & 0xffff for at, name in re.findall(r"(\w+) <(\w+)>:", self.build("llvm-objdump-19", "-d", "l.dll"))}
+            self.build("llvm-strip-19", "--strip-all", "l.dll")
+            text = "".join(f"l.dll!{starts[name] + more:#x}@i\n" for name, more in (("shown", 4), ("hidden", 0), ("hidden", 2), ("leaf", 0), ("leaf", 4)))
+            done = e2e.twinstack("resolve", "--ndjson", "--symbols", self.folder / "l.dll", "-", stdin=text)
+            with self.subTest(target):
+                self.assertEqual([f["function"] for f in json.loads(done.stdout)["frames"]], ["shown", None, None, "leaf", "leaf"])
+
+
 class Published(e2e.Case):
     def answers(self, image, rows):
         text = "".join(f"> s\ncrash!{row['rva']}\n" for row in rows)
