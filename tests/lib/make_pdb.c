@@ -160,6 +160,10 @@ static void put_procedure(struct bag *bag, uint32_t kind, uint32_t offset, uint3
     const bool short_types = kind == 0x0204 || kind == 0x0205;
     const bool managed = kind == 0x112a || kind == 0x112b || kind == 0x101a || kind == 0x101b;
     const bool wide_flags = kind >= 0x1172 && kind <= 0x1175;
+    const bool mips = kind == 0x1010 || kind == 0x1011 || kind == 0x1114 || kind == 0x1115 ||
+                      kind == 0x1148 || kind == 0x1149;
+    const bool itanium = kind == 0x1015 || kind == 0x1016 || kind == 0x1118 || kind == 0x1119 ||
+                         kind == 0x114a || kind == 0x114b;
     const bool pascal = kind < 0x1100;
     bag_u32(bag, 0); /* parent */
     bag_u32(bag, 0); /* end: patched */
@@ -173,6 +177,8 @@ static void put_procedure(struct bag *bag, uint32_t kind, uint32_t offset, uint3
         bag_u32(bag, bytes);
         bag_u32(bag, 0); /* prolog's end */
         bag_u32(bag, bytes);
+        for (int i = 0; mips && i < 4; i++)
+            bag_u32(bag, 0x71); /* masks and offsets of saved registers */
         if (!short_types)
             bag_u32(bag, 0); /* type */
         bag_u32(bag, offset);
@@ -180,9 +186,9 @@ static void put_procedure(struct bag *bag, uint32_t kind, uint32_t offset, uint3
         if (short_types)
             bag_u16(bag, 0);
         bag_u8(bag, 0);
-        if (wide_flags)
+        if (wide_flags || mips)
             bag_u8(bag, 'x');
-        if (managed)
+        if (managed || itanium)
             bag_u16(bag, 0);
     }
     if (pascal)

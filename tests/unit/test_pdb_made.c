@@ -24,6 +24,12 @@ TEST(every_kind_of_procedure_is_one)
         {"S_LPROC32_ST", 0x100a, 6},        {"S_GMANPROC_ST", 0x101a, 6},
         {"S_LMANPROC_ST", 0x101b, 6},       {"S_GPROC32_16t", 0x0205, 6},
         {"S_LPROC32_16t", 0x0204, 6},       {"S_THUNK32_ST", 0x0206, 6},
+        {"S_GPROCMIPS", 0x1115, 6},         {"S_LPROCMIPS", 0x1114, 6},
+        {"S_GPROCMIPS_ID", 0x1149, 0x114f}, {"S_LPROCMIPS_ID", 0x1148, 0x114f},
+        {"S_GPROCMIPS_ST", 0x1011, 6},      {"S_LPROCMIPS_ST", 0x1010, 6},
+        {"S_GPROCIA64", 0x1119, 6},         {"S_LPROCIA64", 0x1118, 6},
+        {"S_GPROCIA64_ID", 0x114b, 0x114f}, {"S_LPROCIA64_ID", 0x114a, 0x114f},
+        {"S_GPROCIA64_ST", 0x1016, 6},      {"S_LPROCIA64_ST", 0x1015, 6},
     };
     static const uint32_t blocks[] = {512, 1024, 4096, 8192};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

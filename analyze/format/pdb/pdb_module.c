@@ -149,6 +149,7 @@ static const struct procedure_fields native_ex = {.bytes_at = 12,
                                                   .offset_at = 28,
                                                   .section_at = 32,
                                                   .name_at = 36};
+/* Of Itanium, too. */
 static const struct procedure_fields managed = {.bytes_at = 12,
                                                 .bytes_size = 4,
                                                 .type_at = 24,
@@ -156,6 +157,13 @@ static const struct procedure_fields managed = {.bytes_at = 12,
                                                 .offset_at = 28,
                                                 .section_at = 32,
                                                 .name_at = 37};
+static const struct procedure_fields mips = {.bytes_at = 12,
+                                             .bytes_size = 4,
+                                             .type_at = 40,
+                                             .type_size = 4,
+                                             .offset_at = 44,
+                                             .section_at = 48,
+                                             .name_at = 52};
 static const struct procedure_fields native_16t = {.bytes_at = 12,
                                                    .bytes_size = 4,
                                                    .offset_at = 24,
@@ -196,6 +204,18 @@ static const struct procedure_layout layouts[] = {
     {PDB_SEPCODE, PDB_CODE_SEPARATED, &separated, 0},
     {PDB_GMANPROC, PDB_CODE_PROCEDURE, &managed, IS_MANAGED},
     {PDB_LMANPROC, PDB_CODE_PROCEDURE, &managed, IS_MANAGED},
+    {PDB_GPROCMIPS, PDB_CODE_PROCEDURE, &mips, 0},
+    {PDB_LPROCMIPS, PDB_CODE_PROCEDURE, &mips, 0},
+    {PDB_GPROCMIPS_ID, PDB_CODE_PROCEDURE, &mips, TYPE_IS_ID},
+    {PDB_LPROCMIPS_ID, PDB_CODE_PROCEDURE, &mips, TYPE_IS_ID},
+    {PDB_GPROCIA64, PDB_CODE_PROCEDURE, &managed, 0},
+    {PDB_LPROCIA64, PDB_CODE_PROCEDURE, &managed, 0},
+    {PDB_GPROCIA64_ID, PDB_CODE_PROCEDURE, &managed, TYPE_IS_ID},
+    {PDB_LPROCIA64_ID, PDB_CODE_PROCEDURE, &managed, TYPE_IS_ID},
+    {PDB_GPROCMIPS_ST, PDB_CODE_PROCEDURE, &mips, IS_PASCAL},
+    {PDB_LPROCMIPS_ST, PDB_CODE_PROCEDURE, &mips, IS_PASCAL},
+    {PDB_GPROCIA64_ST, PDB_CODE_PROCEDURE, &managed, IS_PASCAL},
+    {PDB_LPROCIA64_ST, PDB_CODE_PROCEDURE, &managed, IS_PASCAL},
     {PDB_GPROC32_ST, PDB_CODE_PROCEDURE, &native, IS_PASCAL},
     {PDB_LPROC32_ST, PDB_CODE_PROCEDURE, &native, IS_PASCAL},
     {PDB_GMANPROC_ST, PDB_CODE_PROCEDURE, &managed, IS_MANAGED | IS_PASCAL},
@@ -207,7 +227,7 @@ static const struct procedure_layout layouts[] = {
 
 static const struct procedure_layout *layout_of(uint16_t kind)
 {
-    for (size_t i = 0; i < COUNT_OF(layouts); i++)
+    for (size_t i = 0; pdb_symbol_opens(kind) && i < COUNT_OF(layouts); i++)
         if (layouts[i].kind == kind)
             return &layouts[i];
     return NULL;

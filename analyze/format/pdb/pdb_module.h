@@ -45,7 +45,11 @@ enum pdb_symbol_kind {
     PDB_PUB32_ST = 0x1009,
     PDB_LPROC32_ST = 0x100a,
     PDB_GPROC32_ST = 0x100b,
+    PDB_LPROCMIPS_ST = 0x1010,
+    PDB_GPROCMIPS_ST = 0x1011,
     PDB_FRAMEPROC = 0x1012,
+    PDB_LPROCIA64_ST = 0x1015,
+    PDB_GPROCIA64_ST = 0x1016,
     PDB_GMANPROC_ST = 0x101a,
     PDB_LMANPROC_ST = 0x101b,
     PDB_THUNK32 = 0x1102,
@@ -55,6 +59,10 @@ enum pdb_symbol_kind {
     PDB_PUB32 = 0x110e,
     PDB_LPROC32 = 0x110f,
     PDB_GPROC32 = 0x1110,
+    PDB_LPROCMIPS = 0x1114,
+    PDB_GPROCMIPS = 0x1115,
+    PDB_LPROCIA64 = 0x1118,
+    PDB_GPROCIA64 = 0x1119,
     PDB_GMANPROC = 0x112a,
     PDB_LMANPROC = 0x112b,
     PDB_TRAMPOLINE = 0x112c,
@@ -63,6 +71,10 @@ enum pdb_symbol_kind {
     PDB_DEFRANGE_LAST = 0x1145, /* of the kinds that state where a local is */
     PDB_LPROC32_ID = 0x1146,
     PDB_GPROC32_ID = 0x1147,
+    PDB_LPROCMIPS_ID = 0x1148,
+    PDB_GPROCMIPS_ID = 0x1149,
+    PDB_LPROCIA64_ID = 0x114a,
+    PDB_GPROCIA64_ID = 0x114b,
     PDB_INLINESITE = 0x114d,
     PDB_INLINESITE_END = 0x114e,
     PDB_PROC_ID_END = 0x114f,
@@ -143,6 +155,10 @@ static inline bool pdb_symbol_opens(uint16_t kind)
     case PDB_WITH32_ST:
     case PDB_LPROC32_ST:
     case PDB_GPROC32_ST:
+    case PDB_LPROCMIPS_ST:
+    case PDB_GPROCMIPS_ST:
+    case PDB_LPROCIA64_ST:
+    case PDB_GPROCIA64_ST:
     case PDB_GMANPROC_ST:
     case PDB_LMANPROC_ST:
     case PDB_THUNK32:
@@ -150,11 +166,19 @@ static inline bool pdb_symbol_opens(uint16_t kind)
     case PDB_WITH32:
     case PDB_LPROC32:
     case PDB_GPROC32:
+    case PDB_LPROCMIPS:
+    case PDB_GPROCMIPS:
+    case PDB_LPROCIA64:
+    case PDB_GPROCIA64:
     case PDB_GMANPROC:
     case PDB_LMANPROC:
     case PDB_SEPCODE:
     case PDB_LPROC32_ID:
     case PDB_GPROC32_ID:
+    case PDB_LPROCMIPS_ID:
+    case PDB_GPROCMIPS_ID:
+    case PDB_LPROCIA64_ID:
+    case PDB_GPROCIA64_ID:
     case PDB_INLINESITE:
     case PDB_LPROC32_DPC:
     case PDB_LPROC32_DPC_ID:
