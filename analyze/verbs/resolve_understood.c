@@ -27,9 +27,14 @@ static int tell(const char *path, struct arena *keep)
             (void)printf(", %u ignored: \"%s\"", file.ignored, file.first_ignored);
         (void)putchar('\n');
     }
-    if (file.unreadable != NULL)
-        log_error("%s: %s", name, file.unreadable);
-    return file.unreadable != NULL ? EXIT_INPUT : EXIT_GOOD;
+    if (file.unreadable == NULL)
+        return EXIT_GOOD;
+    if (file.frames > 0) { /* the rest are headings, registers, memory */
+        log_warn("%s: %s", name, file.unreadable);
+        return EXIT_GOOD;
+    }
+    log_error("%s: %s", name, file.unreadable);
+    return EXIT_INPUT;
 }
 
 int resolve_understood(const struct option_list *files, struct arena *keep)

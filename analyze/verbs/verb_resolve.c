@@ -367,6 +367,17 @@ static void warn_of_left_out(const struct resolver *r, uint32_t walks)
                  walks);
 }
 
+/* Most lines are none of a stack. A report has headings, registers and memory around its frames, so
+ * that is an error only where no line holds a frame. */
+static int report_other_lines(const struct resolver *r)
+{
+    (r->frames > 0 ? log_warn : log_error)("%" PRIu64 " of %" PRIu64
+                                           " lines hold no frame, such as app.exe!0x1537 or "
+                                           "app.exe+0x1537; the first: %s",
+                                           r->errors, r->errors + r->frames, r->first_error);
+    return r->frames > 0 ? EXIT_GOOD : EXIT_INPUT;
+}
+
 /* Resolves all inputs. They stay open until everything is printed, since batches borrow from them.
  */
 static int resolve_inputs(struct resolver *r, const struct option_list *files, uint32_t jobs,
@@ -413,12 +424,8 @@ static int resolve_inputs(struct resolver *r, const struct option_list *files, u
     if (r->lack != NULL && r->format == RESOLVE_TEXT)
         log_warn("%s", r->lack);
     warn_of_left_out(r, walks);
-    if (code == EXIT_GOOD && !r->damaged && r->errors > r->frames) {
-        log_error("%" PRIu64 " of %" PRIu64 " lines hold no frame, such as app.exe!0x1537 or "
-                  "app.exe+0x1537; the first: %s",
-                  r->errors, r->errors + r->frames, r->first_error);
-        return EXIT_INPUT;
-    }
+    if (code == EXIT_GOOD && !r->damaged && r->errors > r->frames)
+        code = report_other_lines(r);
     if (code == EXIT_GOOD &&
         (r->damaged || (strict && (r->unresolved || r->unchecked || r->errors > 0))))
         code = EXIT_INPUT;
@@ -582,7 +589,7 @@ const struct verb verb_resolve = {
     .exits =
         "  0  done, even if frames have no name or a stream has bad lines\n"
         "  2  usage\n"
-        "  3  a named file is missing, damaged or unsupported, or most lines hold no frame; with\n"
+        "  3  a named file is missing, damaged or unsupported, or no line holds a frame; with\n"
         "     --strict also frames without a name and bad lines\n"
         "  130  interrupted",
     .run = run,

@@ -83,15 +83,20 @@ class Resolve(e2e.Case):
                     done = self.run_twinstack("resolve", "--symbols", folder, stdin=f"crash.exe!0x2755 {{{key}}}\n")
                     self.assertEqual(done.stderr.count(f"{file}: compressed symbol files are not read: unpack them first"), said, done.stderr)
 
-    def test_an_input_of_mostly_other_lines_is_an_error(self):
-        """A log of another kind: each line is answered, and the end says how many were none, and which was the first."""
-        for name, text, said in (("prose", "it broke\nbadly\n", "2 of 2"), ("one frame among prose", "it broke\nx!0x1\nbadly\n", "2 of 3"),
-                                 ("as many", "it broke\nx!0x1\n", None), ("a stack without frames", "> a\n", None)):
+    def test_an_input_without_a_frame_is_an_error(self):
+        """A log of another kind: each line is answered, and the end says how many were none, and which was the first. A report has
+        headings, registers and memory around its frames: where these are most lines, that is a warning."""
+        report = ("panic: runtime error: invalid memory address or nil pointer dereference\n[signal SIGSEGV: segmentation violation]\n\n"
+                  "goroutine 1 [running]:\nmain.f(...)\n\t/tmp/a.go:4\nmain.main()\n\t/tmp/a.go:8 +0x14\nexit status 2\n")
+        for name, text, said, code in (
+                ("prose", "it broke\nbadly\n", "error: 2 of 2", 3), ("one frame among prose", "it broke\nx!0x1\nbadly\n", "warning: 2 of 3", 0),
+                ("a panic of Go", report, "warning: 3 of 5", 0), ("as many", "it broke\nx!0x1\n", None, 0), ("a stack without frames", "> a\n", None, 0)):
             for form in ("--ndjson", "--json", None):
                 with self.subTest(name, form=form):
-                    done = self.run_twinstack("resolve", *([form] if form else []), stdin=text, exit_code=3 if said else 0)
-                    last = f"error: {said} lines hold no frame, such as app.exe!0x1537 or app.exe+0x1537; the first: standard input: line"
+                    done = self.run_twinstack("resolve", *([form] if form else []), stdin=text, exit_code=code)
+                    last = f"{said} lines hold no frame, such as app.exe!0x1537 or app.exe+0x1537; the first: standard input: line"
                     self.assertEqual(last in done.stderr, said is not None, done.stderr)
+                    self.assertEqual("hold no frame" in done.stderr, said is not None, done.stderr)
 
     def test_a_frame_of_json_says_where_it_is(self):
         """One that only names its module was taken for offset 0."""
@@ -134,6 +139,7 @@ class Resolve(e2e.Case):
                 ("log", "started\n00 a.exe+0x1\n#1 b.dll!f+0x2\nc!0x3\nbye\n", '3 frames of 1 stack from 5 lines, 2 ignored: "started"', 0),
                 ("two stacks", "> x\na!0x1\n> y\na!0x2\n", "2 frames of 2 stacks from 2 lines", 0),
                 ("XML", "<r><thread id='1'><frame module='a' offset='0x1'/></thread></r>", "1 frame of 1 stack from 1 line", 0),
+                ("a frame among prose", "it\na!0x1\nbroke\n", '1 frame of 1 stack from 3 lines, 2 ignored: "it"', 0),
                 ("prose", "it\nbroke\n", '0 frames of 0 stacks from 2 lines, 2 ignored: "it"', 3)]:
             with self.subTest(name):
                 path = self.folder / "stack"
