@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "symbol/source.h"
 #include "symbol/symbol_object.h"
 
 enum {
@@ -96,12 +97,13 @@ static bool is_linked(const struct object_candidate *candidate, const char *name
 {
     struct fault fault = FAULT_INIT;
     struct file_map map;
+    bool unpacked;
 
     if (strcmp(candidate->name, path_base(name)) != 0 ||
-        file_map(candidate->path, &map, &fault) != ERR_NONE)
+        source_map(candidate->path, &map, &unpacked, &fault) != ERR_NONE)
         return false;
     const bool same = elf_debug_link_crc(map.data, map.bytes) == crc;
-    file_unmap(&map);
+    source_unmap(&map, unpacked);
     return same;
 }
 
@@ -315,7 +317,7 @@ void symbol_object_close(struct symbol_object *object)
     for (uint32_t i = 0; i < object->part_count; i++)
         dwarf_close(object->parts[i].dwarf);
     for (uint32_t i = 0; i < object->map_count; i++)
-        file_unmap(&object->maps[i]);
+        source_unmap(&object->maps[i].map, object->maps[i].unpacked);
     free(object->maps);
     free(object->readable);
     free(object->by_linker.at);

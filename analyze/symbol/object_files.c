@@ -1,5 +1,6 @@
 /* The files of an image: mapping them, and opening the DWARF of each; see symbol_object.h. */
 #include "base/array.h"
+#include "symbol/source.h"
 #include "symbol/symbol_object.h"
 
 bool object_map(struct symbol_object *object, const struct object_candidate *candidate,
@@ -11,14 +12,15 @@ bool object_map(struct symbol_object *object, const struct object_candidate *can
         return false;
     if (!ARRAY_ROOM(object->maps, object->map_room, (uint64_t)object->map_count + 1))
         return false;
-    struct file_map *map = &object->maps[object->map_count];
-    if (file_map(candidate->path, map, &fault) != ERR_NONE)
+    struct object_map *own = &object->maps[object->map_count];
+    const struct file_map *map = &own->map;
+    if (source_map(candidate->path, &own->map, &own->unpacked, &fault) != ERR_NONE)
         return false;
     if (object_file_open(map->data, map->bytes, candidate->slice, out, &fault) != ERR_NONE) {
-        file_unmap(map);
+        source_unmap(&own->map, own->unpacked);
         return false;
     }
-    out->map = map;
+    out->map = own->unpacked ? NULL : map;
     object->map_count++;
     return true;
 }

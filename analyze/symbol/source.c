@@ -6,10 +6,12 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/text.h"
 #include "format/cab/cab.h"
+#include "format/cab/unpack_file.h"
 #include "symbol/store_find.h"
 
-/* The largest file to unpack from a cabinet. */
+/* The largest file to unpack. */
 #define SOURCE_UNPACKED_BYTES ((size_t)1 << 30)
 
 #define SOURCE_ROW(NAME) &source_##NAME,
@@ -28,17 +30,36 @@ static bool is_cabinet(const void *data, size_t bytes)
     return bytes >= 4 && memcmp(data, "MSCF", 4) == 0;
 }
 
+static bool is_packed(const void *data, size_t bytes)
+{
+    return is_cabinet(data, bytes) || packed_recognize(data, bytes);
+}
+
+const char *source_name(const char *path, struct arena *keep)
+{
+    const char *name = path_base(path);
+    const size_t bytes = strlen(name);
+    for (size_t i = 0; store_packings[i] != NULL; i++) {
+        const size_t end = strlen(store_packings[i]);
+        if (bytes <= end || !text_equal_nocase(name + bytes - end, store_packings[i]))
+            continue;
+        const char *stem = arena_text(keep, name, bytes - end);
+        return stem != NULL ? stem : name;
+    }
+    return name;
+}
+
 enum status source_map(const char *path, struct file_map *map, bool *unpacked, struct fault *fault)
 {
     uint8_t *data;
     size_t bytes;
 
     *unpacked = false;
-    if (file_map(path, map, fault) != ERR_NONE || !is_cabinet(map->data, map->bytes))
+    if (file_map(path, map, fault) != ERR_NONE || !is_packed(map->data, map->bytes))
         return fault->code;
     const uint64_t modified_ns = map->modified_ns;
-    if (cab_unpack(map->data, map->bytes, SOURCE_UNPACKED_BYTES, &data, &bytes, fault) !=
-        ERR_NONE) {
+    if ((is_cabinet(map->data, map->bytes) ? cab_unpack : packed_unpack)(
+            map->data, map->bytes, SOURCE_UNPACKED_BYTES, &data, &bytes, fault) != ERR_NONE) {
         file_unmap(map);
         fault_set_path(fault, path);
         return fault->code;
@@ -52,7 +73,7 @@ enum status source_map(const char *path, struct file_map *map, bool *unpacked, s
 void source_unmap(struct file_map *map, bool unpacked)
 {
     if (unpacked) {
-        /* owned: cab_unpack() allocated it, and file_map's view of it is read-only */
+        /* owned: source_map() allocated it, and file_map's view of it is read-only */
         union {
             const uint8_t *view;
             void *memory;
@@ -98,11 +119,6 @@ static const struct stranger *stranger_of(const void *data, size_t bytes)
         NULL, "it is a .dbg file, as Visual C++ 6 and older made: link again with a newer one",
         false};
     static const struct stranger rows[] = {
-        {"\x28\xb5\x2f\xfd", "it is compressed with zstd: unpack it first (`zstd -d`)", true},
-        {"\x1f\x8b", "it is compressed with gzip: unpack it first (`gzip -d`)", true},
-        {"\xfd"
-         "7zXZ",
-         "it is compressed with xz: unpack it first (`xz -d`)", true},
         {"BZh", "it is compressed with bzip2: unpack it first (`bzip2 -d`)", true},
         {"PK\003\004", "it is a ZIP archive: unpack it first", true},
         {"\xff\xfeM", "it is text in UTF-16, as PowerShell's `>` writes it: convert it to UTF-8",
@@ -141,13 +157,13 @@ enum status source_open(struct source *source, struct fault *fault)
     const struct stranger *stranger =
         found == NULL ? stranger_of(source->map.data, source->map.bytes) : NULL;
     source->is_packed = stranger != NULL && stranger->is_packed;
-    source->id.name = path_base(source->path);
+    source->id.name = source_name(source->path, source->keep);
     source->kind = source->kind != NULL ? source->kind : found;
     if (source->kind == NULL || stranger != NULL)
         (void)source_refuse(source->map.data, source->map.bytes, fault);
     else if (source->unpacked && source->kind != found)
         fault_set_lasting(fault, ERR_ABSENT, FAULT_NO_OFFSET, source->kind->what,
-                          "the cabinet holds another kind of file");
+                          "the packed file is of another kind");
     else if ((source->mutex = mutex_new()) == NULL)
         fault_no_memory(fault, "symbol file");
     else if (source->kind->open(source, fault) == ERR_NONE)
@@ -183,9 +199,9 @@ enum status store_open_source(struct symbol_store *store, const struct source_ki
     return ERR_NONE;
 }
 
-/* A cabinet is of the kind of the file in it, which is known once it is unpacked. */
-static enum status identify_cabinet(const struct file_map *file, uint32_t slice, struct arena *keep,
-                                    struct source_id *out, struct fault *fault)
+/* A packed file is of the kind of the file in it, which is known once it is unpacked. */
+static enum status identify_packed(const struct file_map *file, uint32_t slice, struct arena *keep,
+                                   struct source_id *out, struct fault *fault)
 {
     (void)file;
     (void)slice;
@@ -195,7 +211,7 @@ static enum status identify_cabinet(const struct file_map *file, uint32_t slice,
 }
 
 const struct source_kind source_cabinet = {
-    .what = "cabinet",
-    .recognize = is_cabinet,
-    .identify = identify_cabinet,
+    .what = "packed file",
+    .recognize = is_packed,
+    .identify = identify_packed,
 };

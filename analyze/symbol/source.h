@@ -135,7 +135,7 @@ struct source {
     struct symbol_store *store; /* NULL: it is open alone */
     struct file_map map;
     bool is_packed; /* it could not be opened because it is compressed */
-    bool unpacked;  /* map.data was unpacked from a cabinet and is freed, not unmapped */
+    bool unpacked;  /* map.data was unpacked and is freed, not unmapped */
     struct source_id id;
     struct mutex *mutex;        /* over what follows */
     void *opened;               /* the kind's own */
@@ -169,8 +169,11 @@ extern const struct source_kind *const source_kinds[SOURCE_KINDS];
 /* NULL: no kind that is read here. */
 const struct source_kind *source_recognize(const void *data, size_t bytes);
 
-/* Maps a file; one packed in a cabinet (app.pd_) is unpacked, and *unpacked is set. Fails: as
- * file_map(), or the cabinet's damage. */
+/* The name of the file at PATH; of "app.pdb.gz" that of the file in it, in KEEP. */
+const char *source_name(const char *path, struct arena *keep);
+
+/* Maps a file; one that is packed (app.pd_, app.pdb.gz) is unpacked, and *unpacked is set. Fails:
+ * as file_map(), cab_unpack() or packed_unpack(). */
 enum status source_map(const char *path, struct file_map *map, bool *unpacked, struct fault *fault);
 void source_unmap(struct file_map *map, bool unpacked);
 

@@ -146,7 +146,11 @@ static enum source_fit fit_of(const struct search *s, const struct source_kind *
     if (file->kind != &source_cabinet)
         return FIT_NONE;
     if (kind->layer == LAYER_IMAGE)
-        return packs(file->id.name, s->want.module->name) ? FIT_NAME : FIT_NONE;
+        return packs(file->id.name, s->want.module->name) ||
+                       (s->want.module->name != NULL &&
+                        text_equal_nocase(file->id.name, s->want.module->name))
+                   ? FIT_NAME
+                   : FIT_NONE;
     return kind->by_image ? kind->fit(&file->id, &s->want) : FIT_NONE;
 }
 

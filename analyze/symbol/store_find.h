@@ -49,9 +49,11 @@ struct source *store_unwind_of(struct symbol_store *store, const struct module *
 /* The image of a module that store_find() left out, from the servers. */
 void store_find_image(struct symbol_store *store, struct symbol_module *sources);
 
-/* What symbol stores append to the names of files that they compress; NULL ends the list. */
+/* What symbol stores append to the names of files that they pack, where these are read; NULL ends
+ * the list. */
 extern const char *const store_packings[];
-/* Warns once that such files, of which PATH is one, are not read. */
+/* And of bzip2. Warns once that such files, of which PATH is one, are not read. */
+#define STORE_PACKING_UNREAD ".bz2"
 void store_report_packed(struct symbol_store *store, const char *path);
 
 /* In ROOT, a folder with the layout of a symbol server, all in SCRATCH; NULL: nothing there.

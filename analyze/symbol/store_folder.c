@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "symbol/store_find.h"
 
-const char *const store_packings[] = {".gz", ".zst", ".xz", ".bz2", NULL};
+const char *const store_packings[] = {".gz", ".zst", ".xz", NULL};
 
 typedef bool is_kind_fn(const char *path);
 
@@ -126,19 +126,24 @@ static char *follow_pointer(struct symbol_store *store, const char *folder, stru
 void store_report_packed(struct symbol_store *store, const char *path)
 {
     if (!store->packed_seen)
-        log_warn("%s: compressed symbol files are not read: unpack them first", path);
+        log_warn("%s: symbol files that bzip2 packed are not read: unpack them first", path);
     store->packed_seen = true;
 }
 
-static void look_for_packed(struct symbol_store *store, const char *folder, const char *name,
-                            struct arena *scratch)
+/* FOLDER/NAME.gz, or as another program packs it; NULL: there is none that is read. */
+static char *find_packed(struct symbol_store *store, const char *folder, const char *name,
+                         struct arena *scratch)
 {
-    for (size_t i = 0; store_packings[i] != NULL; i++) {
+    char *path = NULL;
+    for (size_t i = 0; path == NULL && store_packings[i] != NULL; i++) {
         const char *packed = arena_printf(scratch, "%s%s", name, store_packings[i]);
-        const char *path = packed != NULL ? path_join(scratch, folder, packed) : NULL;
-        if (path != NULL && path_is_file(path))
-            store_report_packed(store, path);
+        path = packed != NULL ? find_exact(folder, packed, path_is_file, scratch) : NULL;
     }
+    const char *other = arena_printf(scratch, "%s" STORE_PACKING_UNREAD, name);
+    other = other != NULL ? find_exact(folder, other, path_is_file, scratch) : NULL;
+    if (path == NULL && other != NULL)
+        store_report_packed(store, other);
+    return path;
 }
 
 char *store_find_on_server(struct symbol_store *store, const char *root, struct source_place place,
@@ -149,7 +154,9 @@ char *store_find_on_server(struct symbol_store *store, const char *root, struct 
     char *file = build != NULL ? find_entry(build, place.as, path_is_file, scratch) : NULL;
     if (build == NULL || file != NULL)
         return file;
-    look_for_packed(store, build, place.as, scratch);
+    file = find_packed(store, build, place.as, scratch);
+    if (file != NULL)
+        return file;
     char *packed = arena_string(scratch, place.name);
     if (packed == NULL || strcmp(place.as, place.name) != 0)
         return NULL;

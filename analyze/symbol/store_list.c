@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "format/cab/unpack_file.h"
 #include "symbol/store_find.h"
 #include "symbol/store_listing.h"
 
@@ -24,6 +25,33 @@ static bool is_server_entry(const char *name)
     return false;
 }
 
+/* True for "app.pdb" and, with END ".gz", for "app.pdb.gz". */
+static bool has_symbol_name(const char *name, const char *end)
+{
+    static const char *const ends[] = {".pdb", ".sym", ".debug", ".dbg", ".dwo",
+                                       ".dwp", ".exe", ".dll",   ".sys", ".so"};
+    char stem[256];
+    const size_t bytes = strlen(name), end_bytes = strlen(end);
+    if (!ends_with(name, end) || bytes >= sizeof stem)
+        return false;
+    memcpy(stem, name, bytes - end_bytes);
+    stem[bytes - end_bytes] = '\0';
+    for (size_t i = 0; i < COUNT_OF(ends); i++)
+        if (ends_with(stem, ends[i]))
+            return true;
+    return false;
+}
+
+/* Whether a packed file is unpacked to learn what it is. Of others only the name is asked: a folder
+ * may also have archives of many gigabytes. */
+static bool is_worth_unpacking(const char *name)
+{
+    bool worth = has_symbol_name(name, "");
+    for (size_t i = 0; !worth && store_packings[i] != NULL; i++)
+        worth = has_symbol_name(name, store_packings[i]);
+    return worth;
+}
+
 /* Adds a file of a known kind; each slice of a fat file is a separate entry. A damaged one is added
  * without an identity, so that a module of its name learns about it. */
 static enum status list_slices(struct symbol_store *store, const char *path,
@@ -35,6 +63,7 @@ static enum status list_slices(struct symbol_store *store, const char *path,
         struct store_file *file = copy != NULL ? store_add_file(store, copy, kind) : NULL;
         if (file == NULL)
             return fault_no_memory(fault, "symbol store");
+        file->id.name = source_name(copy, &store->arena);
         if (kind->identify(map, slice, &store->arena, &file->id, fault) == ERR_ABSENT) {
             store->file_count--; /* no more slices */
             fault_clear(fault);
@@ -52,36 +81,23 @@ enum status store_list_file(struct symbol_store *store, const char *path, bool n
                             struct fault *fault)
 {
     struct file_map map;
+    bool unpacked = false;
 
     if (file_map(path, &map, fault) != ERR_NONE)
         return fault->code;
+    if (packed_recognize(map.data, map.bytes) && (named || is_worth_unpacking(path_base(path)))) {
+        file_unmap(&map);
+        if (source_map(path, &map, &unpacked, fault) != ERR_NONE)
+            return fault->code;
+    }
     const struct source_kind *kind = source_recognize(map.data, map.bytes);
     if (kind != NULL)
         (void)list_slices(store, path, kind, &map, named, fault);
     else
         (void)source_refuse(map.data, map.bytes, fault);
-    file_unmap(&map);
+    source_unmap(&map, unpacked);
     fault_set_path(fault, path);
     return fault->code;
-}
-
-/* Symbol stores may keep "app.pdb.gz". The name says it, so that the listing of a folder that is
- * kept need not. */
-static bool is_packed_name(const char *name)
-{
-    static const char *const ends[] = {".pdb", ".sym", ".debug", ".dbg", ".dwo",
-                                       ".dwp", ".exe", ".dll",   ".sys", ".so"};
-    char stem[256];
-    for (size_t i = 0; store_packings[i] != NULL; i++) {
-        if (!ends_with(name, store_packings[i]) || strlen(name) >= sizeof stem)
-            continue;
-        memcpy(stem, name, strlen(name) + 1);
-        stem[strlen(name) - strlen(store_packings[i])] = '\0';
-        for (size_t k = 0; k < COUNT_OF(ends); k++)
-            if (ends_with(stem, ends[k]))
-                return true;
-    }
-    return false;
 }
 
 /* STAMP: of the file before it is read. */
@@ -130,7 +146,7 @@ static void list_folder(struct symbol_store *store, struct listing *listing, con
             struct file_stamp stamp;
             if (path == NULL)
                 break;
-            if (is_packed_name(names[i]))
+            if (has_symbol_name(names[i], STORE_PACKING_UNREAD))
                 store_report_packed(store, path);
             if (path_stamp(path, &stamp))
                 list_in(store, listing, path, &stamp);

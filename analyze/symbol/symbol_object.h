@@ -40,7 +40,10 @@ struct symbol_object {
     struct object_file image;
     enum symbol_names names;
     struct arena arena;
-    struct file_map *maps; /* owned, of companion files */
+    struct object_map {
+        struct file_map map;
+        bool unpacked; /* see source_map() */
+    } *maps;           /* owned, of companion files */
     uint32_t map_count, map_room;
     struct object_part
         *parts; /* in the arena; part 0 is for the whole image when it has no pieces */

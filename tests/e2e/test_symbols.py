@@ -2,8 +2,11 @@
 and every decorated public name of the fixtures compared with llvm-undname. `./run soak symbols` compares every byte with
 llvm-symbolizer, otherwise every STEP-th."""
 
+import bz2
 import functools
+import gzip
 import json
+import lzma
 import os
 import pathlib
 import random
@@ -71,17 +74,36 @@ class Resolve(e2e.Case):
             "code": "malformed", "what": "line of a stack", "offset": "0xa", "hint": "expected module!0xOFFSET"}})
         self.assertEqual([s["label"] for s in got[1:]], ["a", "b"])
 
-    def test_compressed_files_are_named(self):
-        """A folder and a store that keep "app.pdb.gz": the first such file is named, once."""
-        key = "3249D99D0C4049318610F4E4FB0B69361"
-        for name, place in (("a folder", "{}"), ("a store", "crash.pdb/%s/{}" % key)):
-            for end, said in ((".gz", 1), (".zst", 1), (".xz", 1), (".bz2", 1), (".txt", 0)):
+    def test_compressed_files_are_read_or_named(self):
+        """A folder and a store that keep "app.pdb.gz", or pack "app.pdb" without another name; bzip2's is named, once."""
+        key, frame = "3249D99D0C4049318610F4E4FB0B69361", "crash.exe!0x2755"
+        packs = {".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress}
+        if shutil.which("zstd") is not None:
+            packs[".zst"] = lambda data: subprocess.run(["zstd", "-qc"], input=data, capture_output=True, check=True).stdout
+        plain = (e2e.ROOT / "corpus/crash-x86/crash.pdb").read_bytes()
+        for end, pack in packs.items():
+            packed = pack(plain)
+            for name, place, words in (("a folder", f"crash.pdb{end}", frame), ("another name", f"x.pdb{end}", f"{frame} {{{key}}}"),
+                                       ("a store", f"crash.pdb/{key}/crash.pdb{end}", f"{frame} {{{key}}}"), ("no ending", "crash.pdb", frame),
+                                       ("a store, no ending", f"crash.pdb/{key}/crash.pdb", f"{frame} {{{key}}}")):
                 with self.subTest(name, end=end), tempfile.TemporaryDirectory() as folder:
-                    file = pathlib.Path(folder) / place.format(f"crash.pdb{end}")
+                    file = pathlib.Path(folder) / place
                     file.parent.mkdir(parents=True, exist_ok=True)
-                    file.write_bytes(b"packed")
-                    done = self.run_twinstack("resolve", "--symbols", folder, stdin=f"crash.exe!0x2755 {{{key}}}\n")
-                    self.assertEqual(done.stderr.count(f"{file}: compressed symbol files are not read: unpack them first"), said, done.stderr)
+                    file.write_bytes(packed)
+                    done = self.run_twinstack("resolve", "--symbols", folder, stdin=f"{words}\n")
+                    self.assertEqual("_Tidy_deallocate" in done.stdout, end != ".bz2", done.stdout)
+                    said = end == ".bz2" and place.endswith(end)
+                    self.assertEqual(done.stderr.count(f"{file}: symbol files that bzip2 packed are not read: unpack them first"), said, done.stderr)
+                    file.write_bytes(packed[:-9])
+                    done = self.run_twinstack("resolve", "--symbols", folder, stdin=f"{words}\n")
+                    self.assertIn(" none ", done.stdout)
+
+    def test_a_compressed_debug_file_is_that_of_its_image(self):
+        images = self.fixture("images/i10-elf-crash")
+        shutil.copy(images / "crash", self.folder)
+        (self.folder / "crash.debug.gz").write_bytes(gzip.compress((images / "crash.debug").read_bytes()))
+        done = self.run_twinstack("resolve", "--symbols", self.folder, stdin="crash!0x1c70\n")
+        self.assertRegex(done.stdout, r"dwarf +main +\S+main.cpp:32")
 
     def test_an_input_without_a_frame_is_an_error(self):
         """A log of another kind: each line is answered, and the end says how many were none, and which was the first. A report has
