@@ -386,6 +386,12 @@ FACTS = [
         ("json", "d.run.verdicts.XFAIL"),  # the baseline has none
         ("gate", r"^. accepted ...pass only by acceptance, # of them new", "j.run.verdicts.XFAIL"),
     ]),
+    ("which way is faster, in words", {}, [
+        ("json", "d.speed_ratio.answer"),
+        ("terminal", r"^((?:Offsets are|A dump|Neither way|Too noisy).*)$", "j.speed_ratio.answer"),
+        *[(f"page {view}", r"^(.*)\. Dump : offsets ", "j.speed_ratio.answer") for view in ("timing", "run", "overview")],
+        *[(f"api {view}", "d.speed_ratio.answer") for view in ("run", "overview", "timing")],
+    ]),
     ("ratio of dump to offsets", {}, [
         ("json", "d.speed_ratio.text + ' (' + d.speed_ratio.about + ')'"),
         ("terminal", r"^dump : offsets (.*\))$", "j.speed_ratio.value"),
@@ -394,9 +400,9 @@ FACTS = [
         ("step", r"dump : offsets (...\))\*\*$", "j.speed_ratio.value"),
         ("gate", r"^dump : offsets (...\))(?:; run \d+:|$)"),
         ("compare markdown", r"run {j.run.id}: dump : offsets (...\))$"),
-        ("page timing", r"^Dump : offsets (.*\))$"),
-        ("page run", r"^Dump : offsets (.*\))$"),
-        ("page overview", r"^Dump : offsets (.*\))$"),
+        ("page timing", r"(?:^|\. )Dump : offsets (.*\))$"),
+        ("page run", r"(?:^|\. )Dump : offsets (.*\))$"),
+        ("page overview", r"(?:^|\. )Dump : offsets (.*\))$"),
         ("page compare", r"^run {j.run.id} : dump : offsets (...\))$"),
         *[(f"api {view}", "d.speed_ratio.text + ' (' + d.speed_ratio.about + ')'") for view in ("run", "overview", "timing")],
         ("api compare", "d.speed_ratio.b.text + ' (' + d.speed_ratio.b.about + ')'"),
