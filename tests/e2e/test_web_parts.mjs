@@ -420,7 +420,8 @@ test('groups_of_cases_name_blame_and_since', () => {
     [
       'one blame',
       lines[0],
-      '3 cases: it brokeblame: walk of dump (3) · since run 5 (0123456789), run 4 was good · file: f · e.g. s.v',
+      '3 cases: it brokeblame: walk of dump (3) · since run 5 (0123456789), run 4 was good · file: f' +
+        ' · e.g. s.v',
     ],
     ['two blames', lines[1], '3 cases: it brokeblame: record (2), not known (1) · e.g. s.v'],
     ['more', lines[2], 'and 2 more problems'],
