@@ -74,6 +74,7 @@ const all = {
   },
   shares,
   ...figures,
+  figures: { capture_rate: { value: 0.8, count: 5 }, exact: { value: 0.5, count: 8 } },
   trends: {
     capture_rate: trend,
     exact: { ...trend, points: [{ run: 1, value: 0.5, count: 8, bench: null, started_ns: DAY }] },
@@ -113,16 +114,16 @@ test('the_first_page', async () => {
     3 problems in 1 case
     {strong} 1 case: it brokee.g. s.v → /runs/7/mismatches?problem=k1 → /runs/7/mismatches/s.v?problem=k1
     and 2 more problems → /signatures?run=7
-    Captured
+    Captured both ways
     100 % 5 of 5 cases
-    Captured
+    Captured both ways
     100 % 4 of 4 cases; 1 case left out: gone
     Exact, dump
     {warned} 0 % 0 of 1 stack of dump; 1,200 cases left out: not judged
     Capture rate → /trend?metric=capture_rate
-    100 %
+    80.0 %
     not measured
-    of all cases that should leave a record and a dump; the line leaves out those not judged
+    of all cases that should leave a record or a dump; the line leaves out those not judged · 5 cases
     Exact stacks → /trend?metric=exact
     50.0 %
     one run so far
@@ -225,7 +226,9 @@ test('one_run', async () => {
         verdict: 'FAIL',
         names: 'a.v, b.v and 5 more cases',
         blame: 'record',
+        file: 'a.pdb',
         right: 'dump',
+        right_text: 'in a.v only dump is right',
         reason: 'why',
         command: 'twinstack review',
       },
@@ -272,7 +275,8 @@ test('one_run', async () => {
     cases run: x64 3, x86 1
     {bad} Not run: arm64
     What fails, and why
-    {v-fail} {strong} ✗fail 7 cases: it brokeblame: record · right: dump · a.v, b.v and 5 more casese.g. \
+    {v-fail} {strong} ✗fail 7 cases: it brokeblame: record · file: a.pdb · in a.v only dump is right · a.v, b.v \
+      and 5 more casese.g. \
       whymore: twinstack review → /runs/7/mismatches?problem=k1 → /runs/7/mismatches?problem=k1
     {v-error} {strong} ⚠error 1 case: it brokec.ve.g. x → /runs/7/mismatches?problem=k2
     and 1,200 more cases → /signatures?run=7

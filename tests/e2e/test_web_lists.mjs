@@ -251,7 +251,7 @@ test('the_hooks_of_a_run', async () => {
     * only where expected and measured differ (1,200)
     ✓ as promised✗ promised, not seen+ seen, not promised
     case | watch dogsaw 5 | earlysaw 1 | latesaw 1
-    {v-flaky} {v-pass} {v-fail} a.v #2 | +seen, not promised | ✓as promised | ✗promised, not seen → \
+    {v-flaky} {v-pass} {v-fail} a.v#2 | +seen, not promised | ✓as promised | ✗promised, not seen → \
       /runs/7/mismatches/a.v?repeat=1
     b.v | none promised, none saw it → /runs/7/mismatches/b.v
     {v-flaky} c.v | | | +seen, not promised → /runs/7/mismatches/c.v
