@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/words.h"
 #include "study/lanes.h"
 
@@ -60,9 +61,11 @@ static void put_verdict(struct sheet *s, const struct run_figures *report)
     const bool bad = fails(report);
     const char *word = bad ? "FAIL" : "PASS";
     if (s->markdown) {
+        const char *good = lanes_not_run(report, s->keep) == NULL ? "✅" : "⚠️";
+        const char *sign = bad ? "❌" : good;
         const char *title =
-            arena_printf(s->keep, "## %s twinstack: %s, %u of %u cases fail%s\n", bad ? "❌" : "✅",
-                         word, figures_failing(report), report->total_cases,
+            arena_printf(s->keep, "## %s twinstack: %s, %u of %u cases fail%s\n", sign, word,
+                         figures_failing(report), report->total_cases,
                          report->run->state == RUN_INTERRUPTED ? ", interrupted" : "");
         sheet_raw(s, title != NULL ? title : "");
         sheet_text(s, INK_PLAIN, 0, 0, counts_text(report, s->keep));
@@ -103,10 +106,12 @@ static void put_run(struct sheet *s, const struct run_info *run)
     char when[32];
     const char *parts[] = {run->platform, run->compiler, run->cpu};
     const char *all = NULL;
-    const char *title =
-        run->id != 0 ? arena_printf(s->keep, "twinstack run %" PRIu64, run->id)
-                     : /* never stored: `check` */
-            arena_printf(s->keep, "twinstack %s", run->label != NULL ? run->label : "");
+    const bool plain = run->label == NULL || run_has_run_label(run);
+    const char *title = run->id != 0
+                            ? arena_printf(s->keep, "twinstack run %" PRIu64 "%s%s", run->id,
+                                           plain ? "" : ", ", plain ? "" : run->label)
+                            : /* never stored: `check` */
+                            arena_printf(s->keep, "twinstack %s", text_or_empty(run->label));
     const char *state = run->state != RUN_COMPLETE ? run_state_name(run->state) : NULL;
     const char *line = arena_printf(
         s->keep, "%s%s%s%s%s%s%s%.12s%s%s", title != NULL ? title : "",

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "report/document.h"
 #include "report/words.h"
+#include "study/failures_words.h"
 
 enum { NAMES_SHOWN = 4, ALIKE_SHOWN = 3 /* findings of a case that differ only in their place */ };
 
@@ -25,18 +26,12 @@ static const char *add_part(const char *text, const char *label, const char *par
                         part);
 }
 
-/* "blame: walk of dump (9) · since run 5 (c0ffee123456) · in fiber.ob2 only dump is right"; NULL:
- * all unknown. */
+/* "blame: walk of dump (9) · since run 5 (c0ffee123456), run 4 was good · in fiber.ob2 only dump is
+ * right"; NULL: all unknown. */
 static const char *note_of(const struct failure *f, const char *right, struct arena *keep)
 {
-    const char *since = NULL;
-    if (f->since.failing_run != 0)
-        since = arena_printf(keep, "%" PRIu64 "%s%.12s%s", f->since.failing_run,
-                             f->since.failing_commit != NULL ? " (" : "",
-                             text_or_empty(f->since.failing_commit),
-                             f->since.failing_commit != NULL ? ")" : "");
     const char *note = add_part(NULL, "blame: ", failure_blames_text(f, keep), keep);
-    note = add_part(note, "since run ", since, keep);
+    note = add_part(note, "since ", failure_since_text(&f->since, keep), keep);
     note = add_part(note, "file: ", f->file, keep);
     return add_part(note, "", right, keep);
 }

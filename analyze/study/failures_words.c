@@ -1,6 +1,7 @@
 /* See failures_words.h. */
 #include "study/failures_words.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -234,4 +235,17 @@ const char *failure_mechanism(const struct finding *f, const char *sentence, con
     if (f->cause == CAUSE_WRONG_STEP)
         return cause;
     return sentence;
+}
+
+const char *failure_since_text(const struct case_history *since, struct arena *keep)
+{
+    const char *commit = text_or_empty(since->failing_commit);
+    if (since->failing_run == 0)
+        return NULL;
+    const char *text =
+        arena_printf(keep, "run %" PRIu64 "%s%.12s%s", since->failing_run,
+                     commit[0] != '\0' ? " (" : "", commit, commit[0] != '\0' ? ")" : "");
+    if (text == NULL || since->good_run == 0 || since->good_elsewhere)
+        return text;
+    return arena_printf(keep, "%s, run %" PRIu64 " was good", text, since->good_run);
 }

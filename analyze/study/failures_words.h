@@ -35,4 +35,7 @@ const char *failure_sentence(const struct diff_case *c, const char *place, struc
 const char *failure_mechanism(const struct finding *f, const char *sentence, const char *place,
                               struct arena *keep);
 
+/* "run 5 (c0ffee123456), run 4 was good", in KEEP; NULL: unknown, or no memory. */
+const char *failure_since_text(const struct case_history *since, struct arena *keep);
+
 #endif

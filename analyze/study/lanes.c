@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "store/archive.h"
+#include "study/failures_words.h"
 
 static bool is_run(enum verdict verdict)
 {
@@ -95,11 +96,12 @@ static const char *since_text(const struct run_figures *figures, const char *var
         bool ran = false;
         if (run->state != RUN_COMPLETE || !has_lane(figures->store, run->id, variant, &ran, keep))
             continue;
-        if (ran)
-            return arena_printf(keep, ", since run %" PRIu64 "%s%.12s%s, run %" PRIu64 " was good",
-                                first->id, first->commit != NULL ? " (" : "",
-                                text_or_empty(first->commit), first->commit != NULL ? ")" : "",
-                                run->id);
+        if (ran) {
+            const struct case_history since = {
+                .failing_run = first->id, .failing_commit = first->commit, .good_run = run->id};
+            return arena_printf(keep, ", since %s",
+                                text_or_empty(failure_since_text(&since, keep)));
+        }
         first = run;
     }
     if (page.next != 0)

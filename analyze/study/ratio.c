@@ -296,22 +296,24 @@ const char *ratio_answer(const struct dump_ratio *r, struct arena *keep)
     const int digits = ratio_decimals(r->value.value);
     const bool slower = r->value.low > 1, faster = r->value.high < 1;
     const bool sure = r->value.low > 1 + noise || r->value.high < 1 - noise;
-    const char *which = "Neither way is surely faster, a dump takes";
+    const char *how = isnan(r->noise) ? " (95 %, no control)" : " (95 % sure)";
+    const char *which = "neither way is surely faster, a dump takes";
     if (r->origin == RATIO_NOT_MEASURED)
         return NULL;
     if (r->drifts)
         return ratio_drift_words;
     if (isnan(r->value.low))
-        return arena_printf(keep, "A dump takes %.*f times as long, how sure is not known", digits,
-                            r->value.value);
+        return arena_printf(
+            keep, "In the back end a dump takes %.*f times as long, how sure is not known", digits,
+            r->value.value);
     if ((slower || faster) && !sure)
-        which = "Too noisy to say which way is faster, a dump takes";
+        which = "it is too noisy to say which way is faster, a dump takes";
     else if (slower)
-        which = "Offsets are faster, a dump takes";
+        which = "offsets are faster, a dump takes";
     else if (faster)
-        which = "A dump is faster, it takes";
-    return arena_printf(keep, "%s %.*f to %.*f times as long%s", which, digits, r->value.low,
-                        digits, r->value.high, sure ? " (95 % sure)" : "");
+        which = "a dump is faster, it takes";
+    return arena_printf(keep, "In the back end %s %.*f to %.*f times as long%s", which, digits,
+                        r->value.low, digits, r->value.high, sure ? how : "");
 }
 
 const char *ratio_note(const struct dump_ratio *r)

@@ -62,9 +62,9 @@ const char *ratio_text(const struct dump_ratio *ratio, char out[RATIO_TEXT]);
 /* How many decimals every face shows of a ratio and of its interval: "1.25×", "8.7×", "120×". */
 int ratio_decimals(double ratio);
 
-/* Which way is faster, by how much and how sure, in words: "Offsets are faster, a dump takes 7.0 to
- * 9.4 times as long (95 % sure)". Not sure where the interval or the noise of a bench reaches 1. In
- * KEEP; NULL: not measured, or no memory. */
+/* Which way is faster, by how much and how sure, in words: "In the back end offsets are faster, a
+ * dump takes 7.0 to 9.4 times as long (95 % sure)". Not sure where the interval or the noise of a
+ * bench reaches 1. In KEEP; NULL: not measured, or no memory. */
 const char *ratio_answer(const struct dump_ratio *ratio, struct arena *keep);
 
 /* What "no control" means, without a full stop; `twinstack bench` measures one. NULL: the ratio has

@@ -399,7 +399,7 @@ static const char many_text[] =
     "back end, cold (24)     8.00 ms (15)        600 µs  not measured        100 µs\n"
     "back end, warm (24)     not measured        180 µs  not measured       20.0 µs\n"
     "Writing the dump (by Wine) is 99.9 % of its cost: 10000 times walk and record of offsets.\n"
-    "Offsets are faster, a dump takes 6.0 to 6.0 times as long (95 % sure)\n"
+    "In the back end offsets are faster, a dump takes 6.0 to 6.0 times as long (95 %, no control)\n"
     "dump : offsets 6.0× [6.0, 6.0], 24 cases, no control (x64, index on disk; of this run)\n"
     "no control: no bench of this commit says how much of it is noise; `twinstack bench` measures "
     "it\n"
