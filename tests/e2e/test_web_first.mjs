@@ -189,28 +189,29 @@ test('the_first_page', async () => {
   same(colours(await page(Overview, {}, { '/api/v1/overview': passes }, '/')), ['whole', '', 'accepted']);
 });
 
+/** @type {(engine: string, more?: object) => object} */
+const engineOf = (engine, more = {}) => ({
+  engine,
+  subject: false,
+  stacks: 4,
+  exact: 1,
+  judged: 4,
+  right_frames: 3,
+  own_frames: 4,
+  truth_frames: 6,
+  inline_right: 1,
+  inline_demanded: 5,
+  lines_right: 7,
+  lines_judged: 8,
+  physical_same: 9,
+  physical_judged: 10,
+  shares: null,
+  skip_reason: null,
+  ...more,
+});
+
 test('one_run', async () => {
   const { Run } = made.run;
-  /** @type {(engine: string, more?: object) => object} */
-  const engineOf = (engine, more = {}) => ({
-    engine,
-    subject: false,
-    stacks: 4,
-    exact: 1,
-    judged: 4,
-    right_frames: 3,
-    own_frames: 4,
-    truth_frames: 6,
-    inline_right: 1,
-    inline_demanded: 5,
-    lines_right: 7,
-    lines_judged: 8,
-    physical_same: 9,
-    physical_judged: 10,
-    shares: null,
-    skip_reason: null,
-    ...more,
-  });
   const data = {
     run: runOf(7, {
       state: 'interrupted',
@@ -275,9 +276,9 @@ test('one_run', async () => {
     cases run: x64 3, x86 1
     {bad} Not run: arm64
     What fails, and why
-    {v-fail} {strong} ✗fail 7 cases: it brokeblame: record · file: a.pdb · in a.v only dump is right · a.v, b.v \
-      and 5 more casese.g. \
-      whymore: twinstack review → /runs/7/mismatches?problem=k1 → /runs/7/mismatches?problem=k1
+    {v-fail} {strong} ✗fail 7 cases: it brokeblame: record · file: a.pdb · in a.v only dump is right · \
+      a.v, b.v and 5 more casese.g. whymore: twinstack review → /runs/7/mismatches?problem=k1 \
+      → /runs/7/mismatches?problem=k1
     {v-error} {strong} ⚠error 1 case: it brokec.ve.g. x → /runs/7/mismatches?problem=k2
     and 1,200 more cases → /signatures?run=7
     Engines against the truth
