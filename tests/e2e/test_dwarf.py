@@ -256,14 +256,18 @@ class DebugFiles(Built):
 
 
 class Exports(Built):
+    def link(self, target, name, *options):
+        """NAME.dll of NAME.c, for Windows on TARGET."""
+        self.build("clang-19", f"--target={target}-pc-windows-msvc", "-O1", "-fno-stack-protector", "-c", f"{name}.c", "-o", f"{name}.obj")
+        self.build("lld-link-19", "/dll", "/noentry", "/nodefaultlib", *options, f"/out:{name}.dll", f"{name}.obj")
+
     def test_a_function_after_an_exported_one_has_not_its_name(self):
         """`.pdata` says where functions begin: on x64, and on arm64, packed (the first) or in .xdata (with more registers)."""
         (self.folder / "s.c").write_text("static __attribute__((noinline)) int hidden(volatile int *p) { return *p * 3; }\n"
                                          "static __attribute__((noinline)) int more(volatile int *p) { return hidden(p) + hidden(p + 1); }\n"
                                          "__attribute__((dllexport, noinline)) int shown(volatile int *p) { volatile int b[600]; b[*p] = *p; return more(p) + b[3]; }\n")
         for target in ("x86_64", "aarch64"):
-            self.build("clang-19", f"--target={target}-pc-windows-msvc", "-O1", "-fno-stack-protector", "-c", "s.c", "-o", "s.obj")
-            self.build("lld-link-19", "/dll", "/noentry", "/nodefaultlib", "/out:s.dll", "s.obj")
+            self.link(target, "s")
             starts = [int(at, 16) & 0xffff for at in re.findall(r"(?:StartAddress: \(|Function: )(0x[0-9A-F]+)", self.build("llvm-readobj-19", "--unwind", "s.dll"))]
             exported = int(re.search(r"Name: shown\s+RVA: (0x[0-9A-F]+)", self.build("llvm-readobj-19", "--coff-exports", "s.dll"))[1], 16)
             self.assertEqual(starts[0], exported)
@@ -273,15 +277,13 @@ class Exports(Built):
             with self.subTest(target):
                 self.assertEqual([f["function"] for f in json.loads(done.stdout)["frames"]], ["shown"] + [None] * (len(starts) - 1))
 
-
     def test_a_function_without_a_row_has_not_the_name_of_an_exported_one_before_it(self):
         """A function that calls none needs no row of `.pdata`; the row of the one before it says where that one ends."""
         (self.folder / "l.c").write_text("__attribute__((dllexport, noinline)) int shown(volatile int *p) { volatile int b[600]; b[*p] = *p; return b[3]; }\n"
                                          "__attribute__((noinline)) int hidden(volatile int *p) { return *p * 3; }\n"
                                          "__attribute__((dllexport, noinline)) int leaf(volatile int *p) { return *p * 5; }\n")
         for target in ("x86_64", "aarch64"):
-            self.build("clang-19", f"--target={target}-pc-windows-msvc", "-O1", "-fno-stack-protector", "-c", "l.c", "-o", "l.obj")
-            self.build("lld-link-19", "/dll", "/noentry", "/nodefaultlib", "/debug:symtab", "/out:l.dll", "l.obj")
+            self.link(target, "l", "/debug:symtab")
             starts = {name: int(at, 16) & 0xffff for at, name in re.findall(r"(\w+) <(\w+)>:", self.build("llvm-objdump-19", "-d", "l.dll"))}
             self.build("llvm-strip-19", "--strip-all", "l.dll")
             text = "".join(f"l.dll!{starts[name] + more:#x}@i\n" for name, more in (("shown", 4), ("hidden", 0), ("hidden", 2), ("leaf", 0), ("leaf", 4)))
