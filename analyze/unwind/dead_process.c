@@ -10,6 +10,14 @@ const char *unwind_where_name(enum unwind_where where)
     return (size_t)where < COUNT_OF(names) ? names[where] : names[0];
 }
 
+uint32_t unwind_read_code(const struct unwind_process *process, uint64_t va, uint8_t *code,
+                          uint32_t bytes)
+{
+    while (bytes > 0 && !process->read(process->self, va, code, bytes))
+        bytes /= 2;
+    return bytes;
+}
+
 bool unwind_read_u32(const struct unwind_process *process, uint64_t va, uint32_t *out)
 {
     uint8_t raw[4];

@@ -77,6 +77,11 @@ struct unwind_stack {
 bool unwind_read_u32(const struct unwind_process *process, uint64_t va, uint32_t *out);
 bool unwind_read_u64(const struct unwind_process *process, uint64_t va, uint64_t *out);
 
+/* Reads BYTES bytes of code at VA; where the memory that is known ends before, half as many, and so
+ * on. Returns how many. */
+uint32_t unwind_read_code(const struct unwind_process *process, uint64_t va, uint8_t *code,
+                          uint32_t bytes);
+
 const char *unwind_where_name(enum unwind_where where); /* "prologue", ... */
 
 #endif

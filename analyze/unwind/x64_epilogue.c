@@ -35,17 +35,6 @@ struct window {
     uint32_t bytes, at;
 };
 
-static void read_window(const struct unwind_process *process, uint64_t va, struct window *out)
-{
-    *out = (struct window){0};
-    for (uint32_t bytes = WINDOW_BYTES; bytes > 0; bytes /= 2) {
-        if (process->read(process->self, va, out->code, bytes)) {
-            out->bytes = bytes;
-            return;
-        }
-    }
-}
-
 static const uint8_t *peek(struct window *win, uint32_t bytes)
 {
     static const uint8_t none[16];
@@ -204,10 +193,10 @@ enum x64_place x64_epilogue(const struct unwind_process *process, const struct u
                             const struct x64_info *info, struct registers *regs,
                             uint64_t *return_slot_va, bool *interrupted)
 {
-    struct window win;
+    struct window win = {0};
     struct registers after = *regs;
     bool lost = false;
-    read_window(process, regs->pc, &win);
+    win.bytes = unwind_read_code(process, regs->pc, win.code, WINDOW_BYTES);
     if (!take_add(&win, &after))
         (void)take_lea(&win, info, &after);
     while (take_pop(&win, process, &after, &lost)) {

@@ -21,18 +21,6 @@ struct window {
     uint32_t bytes, at;
 };
 
-static bool read_window(const struct unwind_process *process, uint64_t va, struct window *out)
-{
-    *out = (struct window){0};
-    for (uint32_t bytes = WINDOW_BYTES; bytes > 0; bytes /= 2) {
-        if (process->read(process->self, va, out->code, bytes)) {
-            out->bytes = bytes;
-            return true;
-        }
-    }
-    return false;
-}
-
 static uint32_t plus_i8(uint64_t value, uint8_t byte)
 {
     return (uint32_t)value + (uint32_t)(int32_t)(int8_t)byte;
@@ -205,10 +193,11 @@ static bool leave_probe(struct unwind_walker *w, const struct window *win)
 
 bool unwind_x86_epilogue(struct unwind_walker *w, struct pdb *pdb)
 {
-    struct window win;
+    struct window win = {0};
     struct registers after = w->regs;
     uint32_t pc, arguments;
-    if (!read_window(w->process, w->regs.pc, &win))
+    win.bytes = unwind_read_code(w->process, w->regs.pc, win.code, WINDOW_BYTES);
+    if (win.bytes == 0)
         return false;
     if (leave_probe(w, &win))
         return true;
