@@ -202,7 +202,7 @@ static struct {
 
 /* A hook without an exception: the context is captured here, so its first frame is a return
  * address in this function.  Returns only if there is no capture. */
-static CAP_OWN_CODE void on_runtime_door(uint32_t code, uint32_t hook, uint32_t exit_code)
+static CAP_OWN_CODE void on_runtime_hook(uint32_t code, uint32_t hook, uint32_t exit_code)
 {
     const LONG me = (LONG)GetCurrentThreadId();
     if (cap.crash.claimed_by == me)
@@ -234,7 +234,7 @@ static CAP_OWN_CODE void on_abort(int number)
      * the middle of the capture. */
     if (cap.crash.claimed_by != CAP_CLOSED)
         (void)signal(SIGABRT, on_abort);
-    on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_HOOK_SIGABRT, ABORT_EXIT);
+    on_runtime_hook(CODE_FATAL_APP_EXIT, RECORD_HOOK_SIGABRT, ABORT_EXIT);
 }
 
 static CAP_OWN_CODE void on_invalid_parameter(const wchar_t *expression, const wchar_t *function,
@@ -242,18 +242,18 @@ static CAP_OWN_CODE void on_invalid_parameter(const wchar_t *expression, const w
                                               uintptr_t reserved)
 {
     (void)expression, (void)function, (void)file, (void)line, (void)reserved;
-    on_runtime_door((uint32_t)CODE_INVALID_PARAMETER, RECORD_HOOK_INVALID_PARAMETER,
+    on_runtime_hook((uint32_t)CODE_INVALID_PARAMETER, RECORD_HOOK_INVALID_PARAMETER,
                     (uint32_t)CODE_INVALID_PARAMETER);
 }
 
 static CAP_OWN_CODE void on_pure_call(void)
 {
-    on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_HOOK_PURE_CALL, PURE_CALL_EXIT);
+    on_runtime_hook(CODE_FATAL_APP_EXIT, RECORD_HOOK_PURE_CALL, PURE_CALL_EXIT);
 }
 
 CAP_OWN_CODE void capture_on_terminate(void)
 {
-    on_runtime_door(CODE_FATAL_APP_EXIT, RECORD_HOOK_TERMINATE, ABORT_EXIT);
+    on_runtime_hook(CODE_FATAL_APP_EXIT, RECORD_HOOK_TERMINATE, ABORT_EXIT);
 }
 
 bool cap_hooks_open(void)

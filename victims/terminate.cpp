@@ -4,9 +4,9 @@
 
 #include "victims/victim.h"
 
-extern "C" void victim_open_terminate_door(void);
+extern "C" void victim_open_terminate_hook(void);
 
-extern "C" void victim_open_terminate_door(void)
+extern "C" void victim_open_terminate_hook(void)
 {
     std::set_terminate(capture_on_terminate);
 }

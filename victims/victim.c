@@ -12,7 +12,7 @@
 
 enum { HANG_MS = 300, LIMIT_MS = 40000, DUMP_LIMIT_MS = 25000, SCENARIO_LIMIT = 512 };
 
-void victim_open_terminate_door(void); /* terminate.cpp */
+void victim_open_terminate_hook(void); /* terminate.cpp */
 
 volatile int victim_zero;
 volatile int *volatile victim_null;
@@ -26,7 +26,7 @@ static int scenario_count;
 static const struct {
     uint32_t bit;
     const char *name;
-} door_names[] = {
+} hook_names[] = {
     {RECORD_HOOK_VECTORED, "vectored"},   {RECORD_HOOK_UNHANDLED, "unhandled"},
     {RECORD_HOOK_SIGABRT, "sigabrt"},     {RECORD_HOOK_INVALID_PARAMETER, "invalid_parameter"},
     {RECORD_HOOK_PURE_CALL, "pure_call"}, {RECORD_HOOK_TERMINATE, "terminate"},
@@ -97,11 +97,11 @@ static uint32_t expected_exit(const struct scenario *s)
     return s->kind == KIND_CRASH ? expected_code(s) : s->kind == KIND_HANG ? CAPTURE_EXIT_HANG : 0;
 }
 
-static uint32_t expected_doors(const struct scenario *s)
+static uint32_t expected_hooks(const struct scenario *s)
 {
-    if (s->doors != 0 || s->no_case)
-        return s->doors;
-    return s->kind == KIND_CRASH  ? (uint32_t)DOOR_CRASH
+    if (s->hooks != 0 || s->no_case)
+        return s->hooks;
+    return s->kind == KIND_CRASH  ? (uint32_t)HOOKS_OF_A_CRASH
            : s->kind == KIND_HANG ? (uint32_t)RECORD_HOOK_HEARTBEAT
                                   : 0;
 }
@@ -114,14 +114,14 @@ static const char *kind_name(const struct scenario *s)
 static void print_json(const struct scenario *s)
 {
     const char *reason = unsupported(s), *comma = "";
-    const uint32_t doors = expected_doors(s);
+    const uint32_t hooks = expected_hooks(s);
     printf("{\"name\":\"%s\",\"kind\":\"%s\",\"group\":\"%s\",\"sentence\":\"%s\","
            "\"code\":\"0x%08X\",\"exit_code\":\"0x%08X\",\"doors\":[",
            s->name, kind_name(s), s->group, s->sentence, (unsigned)expected_code(s),
            (unsigned)expected_exit(s));
-    for (size_t i = 0; i < sizeof door_names / sizeof door_names[0]; i++)
-        if ((doors & door_names[i].bit) != 0) {
-            printf("%s\"%s\"", comma, door_names[i].name);
+    for (size_t i = 0; i < sizeof hook_names / sizeof hook_names[0]; i++)
+        if ((hooks & hook_names[i].bit) != 0) {
+            printf("%s\"%s\"", comma, hook_names[i].name);
             comma = ",";
         }
 #ifdef VICTIM_SUBJECTS
@@ -151,14 +151,14 @@ static int list(bool json)
 
 static int describe(const struct scenario *s)
 {
-    const uint32_t doors = expected_doors(s);
+    const uint32_t hooks = expected_hooks(s);
     printf("%s (%s, group %s)\n%s\n", s->name, kind_name(s), s->group, s->sentence);
-    printf("expected: code 0x%08X, exit code 0x%08X, doors", (unsigned)expected_code(s),
+    printf("expected: code 0x%08X, exit code 0x%08X, hooks", (unsigned)expected_code(s),
            (unsigned)expected_exit(s));
-    for (size_t i = 0; i < sizeof door_names / sizeof door_names[0]; i++)
-        if ((doors & door_names[i].bit) != 0)
-            printf(" %s", door_names[i].name);
-    printf("%s\n", doors == 0 ? " none" : "");
+    for (size_t i = 0; i < sizeof hook_names / sizeof hook_names[0]; i++)
+        if ((hooks & hook_names[i].bit) != 0)
+            printf(" %s", hook_names[i].name);
+    printf("%s\n", hooks == 0 ? " none" : "");
     if (unsupported(s) != NULL)
         printf("UNSUPPORTED(%s)\n", unsupported(s));
     return 0;
@@ -301,7 +301,7 @@ static bool install(const struct scenario *s)
         .on_crash = s->on_crash,
         .full_memory = full,
     };
-    victim_open_terminate_door();
+    victim_open_terminate_hook();
     return capture_install(&options);
 }
 

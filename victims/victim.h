@@ -1,7 +1,7 @@
 /* For scenarios: how one is written.
  *
  *     SCENARIO(null_write, .kind = KIND_CRASH, .group = "A1", .code = 0xC0000005,
- *              .doors = DOOR_CRASH, .sentence = "...")
+ *              .hooks = HOOKS_OF_A_CRASH, .sentence = "...")
  *     {
  *         return HERE(middle(NULL)) + 1;
  *     }
@@ -33,7 +33,7 @@ enum {
     EXIT_SURVIVED = 77, /* the fault did not end the program */
     EXIT_LACKS_FILE,    /* a plugin is missing; the last line that was printed is its path */
     VICTIM_PATH_UNITS = 1024,
-    DOOR_CRASH = RECORD_HOOK_VECTORED | RECORD_HOOK_UNHANDLED,
+    HOOKS_OF_A_CRASH = RECORD_HOOK_VECTORED | RECORD_HOOK_UNHANDLED,
 };
 
 struct scenario {
@@ -44,7 +44,7 @@ struct scenario {
     uint32_t code, wine_code;           /* expected exception code; 0: none               */
     uint32_t exit_code, wine_exit_code; /* 0: `code` for a crash, CAPTURE_EXIT_HANG for a
                                            hang, 0 calm.  wine_*: where Wine differs      */
-    uint32_t doors;                     /* RECORD_HOOK_*; 0 for a crash: DOOR_CRASH, for a
+    uint32_t hooks;                     /* RECORD_HOOK_*; 0 for a crash: HOOKS_OF_A_CRASH, for a
                                            hang heartbeat                                 */
     bool no_case;                       /* no hook in the process sees it                 */
     bool watched;                       /* no capture inside: a watcher outside           */

@@ -25,7 +25,7 @@ BIN = pathlib.Path(os.environ.get("TWINSTACK_VICTIMS", e2e.BUILD / "victims")) /
 WINE = {"WINEPREFIX": os.environ.get("WINEPREFIX", str(e2e.BUILD / "wine")), "WINEARCH": "win64", "WINEDEBUG": "-all",
         "WINEDLLOVERRIDES": "mscoree,mshtml,winedbg.exe="}
 ENV = {**{k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}, **WINE}
-DOORS = ["vectored", "unhandled", "sigabrt", "invalid_parameter", "pure_call", "terminate", "watcher", "heartbeat"]
+HOOKS = ["vectored", "unhandled", "sigabrt", "invalid_parameter", "pure_call", "terminate", "watcher", "heartbeat"]
 RTL, DBGHELP, BACKTRACE = 1, 2, 4
 MODULES, THREADS, STACK = 1, 2, 3
 HEAD, TAIL = 768, 256
@@ -51,10 +51,10 @@ class Record:
     def __init__(self, data):
         self.data, self.modules, self.threads, self.stacks = data, [], [], []
         self.magic = data[:8]
-        self.code, self.doors_bits = self.u32(32), self.u32(88)
+        self.code, self.hook_bits = self.u32(32), self.u32(88)
         self.suspect = self.u32(28)
         self.committed = struct.unpack_from("<Q", data, 72)[0]
-        self.doors = [name for bit, name in enumerate(DOORS) if self.doors_bits >> bit & 1]
+        self.hooks = [name for bit, name in enumerate(HOOKS) if self.hook_bits >> bit & 1]
         at = 128
         while at < self.committed:
             kind, size, count = struct.unpack_from("<III", data, at)
@@ -180,7 +180,7 @@ class Runs(e2e.Case):
             self.assertNotIn("dump.dmp", outcome["files"])
             return
         self.assertEqual(f"0x{record.code:08X}", expected["code"])
-        self.assertEqual(record.doors, expected["doors"])
+        self.assertEqual(record.hooks, expected["doors"])
         self.assertEqual(record.committed, len(record.data))
         threads = {t["id"]: t for t in truth["threads"]}
         walks = [s for s in record.stacks if s["walker"] == RTL]

@@ -159,7 +159,7 @@ ALLOWED = {
 }
 # These run on a runner under a time limit and may block; the crash path only hands them over.
 HANDED_OVER = {"cap_walk_dbghelp", "cap_walk_dbghelp_own", "cap_dump_write", "probe_heap", "probe_search", "hold_locks_now", "limit_files"}
-ROOTS = re.compile(r"cap_crash_\w+|cap_hang_check|on_exception|on_unhandled|on_runtime_door")
+ROOTS = re.compile(r"cap_crash_\w+|cap_hang_check|on_exception|on_unhandled|on_runtime_hook")
 
 
 def references(folder):

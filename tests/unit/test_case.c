@@ -253,7 +253,7 @@ TEST(sealed_nonsense_is_malformed)
          "{\"schema_version\":1,\"scenario\":\"a\",\"variant\":\"b\",\"arch\":\"c\",\"kind\":\"d\","
          "\"expect\":{\"doors\":5}}",
          ERR_MALFORMED},
-        {"a door that is no text",
+        {"a hook that is no text",
          "{\"schema_version\":1,\"scenario\":\"a\",\"variant\":\"b\",\"arch\":\"c\",\"kind\":\"d\","
          "\"expect\":{\"doors\":[5]}}",
          ERR_MALFORMED},

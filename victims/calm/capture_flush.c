@@ -7,7 +7,7 @@ static int note(const char *label)
 
 SCENARIO(capture_flush, .kind = KIND_CALM, .group = "calm", .ring_kb = 64,
          .sentence = "Stacks on demand, written when asked and at the end: a record of nothing "
-                     "that went wrong, so no door.")
+                     "that went wrong, so no hook.")
 {
     victim_zero = note("first") - 2;
     if (!capture_flush())

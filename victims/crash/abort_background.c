@@ -15,7 +15,7 @@ static DWORD WINAPI worker(void *argument)
 }
 
 SCENARIO(abort_background, .kind = KIND_CRASH, .group = "A2", .code = 0x40000015, .exit_code = 3,
-         .doors = RECORD_HOOK_SIGABRT,
+         .hooks = RECORD_HOOK_SIGABRT,
          .sentence = "abort() on another thread than the one that set the handler.")
 {
     HANDLE thread = CreateThread(NULL, 0, worker, NULL, 0, NULL);

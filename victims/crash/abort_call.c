@@ -9,7 +9,7 @@ static int give_up(int value)
 }
 
 SCENARIO(abort_call, .kind = KIND_CRASH, .group = "A2", .code = 0x40000015, .exit_code = 3,
-         .doors = RECORD_HOOK_SIGABRT,
+         .hooks = RECORD_HOOK_SIGABRT,
          .sentence = "abort(): no exception at all; only a handler of SIGABRT sees it, and the "
                      "frames of that handler stand on top.")
 {

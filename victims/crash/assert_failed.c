@@ -10,7 +10,7 @@ static int check(int value)
 }
 
 SCENARIO(assert_failed, .kind = KIND_CRASH, .group = "A2", .code = 0x40000015, .exit_code = 3,
-         .doors = RECORD_HOOK_SIGABRT, .sentence = "An assertion fails: a message, then abort().")
+         .hooks = RECORD_HOOK_SIGABRT, .sentence = "An assertion fails: a message, then abort().")
 {
     return HERE(check(victim_zero)) + 1;
 }

@@ -13,7 +13,7 @@ static NOINLINE int roomy(void)
 }
 
 SCENARIO(big_frame_overflow, .kind = KIND_CRASH, .group = "A3", .code = 0xC00000FD,
-         .doors = RECORD_HOOK_VECTORED,
+         .hooks = RECORD_HOOK_VECTORED,
          .sentence = "One frame larger than the whole stack: the probe in its prologue overflows, "
                      "before the frame is set up.")
 {

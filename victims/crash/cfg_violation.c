@@ -18,7 +18,7 @@ static NOINLINE int refuse(int code)
 #endif
 
 SCENARIO(cfg_violation, .kind = KIND_CRASH, .group = "A2", .code = 0xC0000409,
-         .doors = RECORD_HOOK_WATCHER, .watched = true,
+         .hooks = RECORD_HOOK_WATCHER, .watched = true,
          .sentence = "An indirect call that Control Flow Guard refuses, as its check ends it: past "
                      "all handlers in the process, so only a watcher sees it.")
 {

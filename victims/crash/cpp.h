@@ -8,10 +8,10 @@
 /* Microsoft's runtime leaves an uncaught exception to the unhandled-exception filter, GNU's
  * finds that it has no handler and calls std::terminate, the throwing frames still there. */
 #if defined(_MSC_VER)
-#define NOBODY_CATCHES .code = 0xE06D7363, .doors = DOOR_CRASH
-#define PURE_CALL .code = 0x40000015, .exit_code = 255, .doors = RECORD_HOOK_PURE_CALL
+#define NOBODY_CATCHES .code = 0xE06D7363, .hooks = HOOKS_OF_A_CRASH
+#define PURE_CALL .code = 0x40000015, .exit_code = 255, .hooks = RECORD_HOOK_PURE_CALL
 #else
-#define NOBODY_CATCHES .code = 0x40000015, .exit_code = 3, .doors = RECORD_HOOK_TERMINATE
+#define NOBODY_CATCHES .code = 0x40000015, .exit_code = 3, .hooks = RECORD_HOOK_TERMINATE
 #define PURE_CALL NOBODY_CATCHES
 #endif
 

@@ -13,8 +13,8 @@ static void crash_again(void)
 }
 
 SCENARIO(crash_in_abort_handler, .kind = KIND_CRASH, .group = "A4", .code = 0x40000015,
-         .doors = RECORD_HOOK_SIGABRT, .on_crash = crash_again,
-         .sentence = "abort(), and then the host's own handler crashes: two doors, one record.")
+         .hooks = RECORD_HOOK_SIGABRT, .on_crash = crash_again,
+         .sentence = "abort(), and then the host's own handler crashes: two hooks, one record.")
 {
     return HERE(give_up(victim_zero)) + 1;
 }

@@ -15,7 +15,7 @@ static NOINLINE int fail_fast(int code)
 #endif
 
 SCENARIO(fast_fail_watched, .kind = KIND_CRASH, .group = "A2", .code = 0xC0000409,
-         .doors = RECORD_HOOK_WATCHER, .watched = true,
+         .hooks = RECORD_HOOK_WATCHER, .watched = true,
          .sentence =
              "__fastfail again, but a process watches from outside: dump and offsets are taken "
              "there.")

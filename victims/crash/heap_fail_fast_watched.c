@@ -7,7 +7,7 @@ static int report(void)
 }
 
 SCENARIO(heap_fail_fast_watched, .kind = KIND_CRASH, .group = "A2", .code = 0xC0000374,
-         .doors = RECORD_HOOK_WATCHER, .watched = true,
+         .hooks = RECORD_HOOK_WATCHER, .watched = true,
          .sentence = "Heap corruption, taken from outside by a watcher, who has a heap of his own.")
 {
     return HERE(report()) + 1;

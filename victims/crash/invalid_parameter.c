@@ -9,7 +9,7 @@ static int copy_too_much(const char *from)
 }
 
 SCENARIO(invalid_parameter, .kind = KIND_CRASH, .group = "A2", .code = 0xC0000417,
-         .doors = RECORD_HOOK_INVALID_PARAMETER,
+         .hooks = RECORD_HOOK_INVALID_PARAMETER,
          .not_on_wine = "Wine's msvcrt takes no handler for invalid parameters",
          .sentence = "A C runtime function gets a parameter that it refuses: no exception, only a "
                      "handler of the runtime's own.")

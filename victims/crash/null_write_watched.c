@@ -6,7 +6,7 @@ static int poke(volatile int *p)
 }
 
 SCENARIO(null_write_watched, .kind = KIND_CRASH, .group = "A2", .code = 0xC0000005,
-         .doors = RECORD_HOOK_WATCHER, .watched = true,
+         .hooks = RECORD_HOOK_WATCHER, .watched = true,
          .sentence =
              "An ordinary crash, taken from outside by a watcher: nothing runs in the dying "
              "process.")

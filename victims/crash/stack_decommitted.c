@@ -9,7 +9,7 @@ static NOINLINE int lose_stack(void)
 }
 
 SCENARIO(stack_decommitted, .kind = KIND_CRASH, .group = "A3", .code = 0xC0000005,
-         .doors = RECORD_HOOK_WATCHER, .watched = true,
+         .hooks = RECORD_HOOK_WATCHER, .watched = true,
          .not_on_wine = "Wine ends a thread without a stack before any debugger hears of it",
          .sentence = "The thread gives its own stack back: nothing can be called, and only the "
                      "program counter is known.")

@@ -22,7 +22,7 @@ static int fall(int depth)
 }
 
 SCENARIO(stack_overflow, .kind = KIND_CRASH, .group = "A3", .code = 0xC00000FD,
-         .doors = RECORD_HOOK_VECTORED, .limit_ms = 40000,
+         .hooks = RECORD_HOOK_VECTORED, .limit_ms = 40000,
          .sentence = "Recursion until the stack is used up: no room for a handler, thousands of "
                      "equal frames, and nothing is called after the vectored handlers.")
 {

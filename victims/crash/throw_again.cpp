@@ -21,7 +21,7 @@ static int passer(int value)
 #if defined(_MSC_VER) || !defined(_WIN64)
 #define THROWN_AGAIN NOBODY_CATCHES
 #else /* GNU's runtime for x64, finding no handler, does not call std::terminate here */
-#define THROWN_AGAIN .code = 0x40000015, .exit_code = 3, .doors = RECORD_HOOK_SIGABRT
+#define THROWN_AGAIN .code = 0x40000015, .exit_code = 3, .hooks = RECORD_HOOK_SIGABRT
 #endif
 
 SCENARIO(throw_again, .kind = KIND_CRASH, .group = "A4", THROWN_AGAIN,

@@ -24,7 +24,7 @@ static int promise(int value) noexcept
 }
 
 SCENARIO(throw_noexcept, .kind = KIND_CRASH, .group = "A2", .code = 0x40000015, .exit_code = 3,
-         .doors = RECORD_HOOK_TERMINATE,
+         .hooks = RECORD_HOOK_TERMINATE,
          .sentence = "An exception leaves a function that promised none: std::terminate, and "
                      "whether the throwing frame is still there is the runtime's choice.")
 {

@@ -19,9 +19,9 @@ static int join(HANDLE thread)
 
 /* Where the C runtime guards only main, the filter sees GNU's own exception code. */
 #if defined(_MSC_VER)
-#define THROWN .code = 0xE06D7363, .doors = DOOR_CRASH
+#define THROWN .code = 0xE06D7363, .hooks = HOOKS_OF_A_CRASH
 #elif defined(_WIN64)
-#define THROWN .code = 0x20474343, .doors = DOOR_CRASH
+#define THROWN .code = 0x20474343, .hooks = HOOKS_OF_A_CRASH
 #else /* not a system exception: the runtime walks up the stack itself */
 #define THROWN NOBODY_CATCHES
 #endif

@@ -9,7 +9,7 @@ static int hold_heap(void)
 }
 
 SCENARIO(heap_locked_watched, .kind = KIND_HANG, .group = "A5", .limit_ms = 60000,
-         .doors = RECORD_HOOK_WATCHER, .watched = true,
+         .hooks = RECORD_HOOK_WATCHER, .watched = true,
          .sentence = "Spins with the heap locked, and is watched from outside: there neither "
                      "walker nor dump needs that heap.")
 {

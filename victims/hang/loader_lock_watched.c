@@ -9,7 +9,7 @@ static int load(const wchar_t *path)
 }
 
 SCENARIO(loader_lock_watched, .kind = KIND_HANG, .group = "A5", .limit_ms = 60000,
-         .doors = RECORD_HOOK_WATCHER, .watched = true,
+         .hooks = RECORD_HOOK_WATCHER, .watched = true,
          .sentence = "DllMain sleeps with the loader lock held, and is watched from outside: "
                      "it never asks that loader.")
 {

@@ -26,7 +26,7 @@ MANAGED(throw, CRASH,
             "thrower is below them.")
 RUN(Throw)
 
-MANAGED(null, NO_DUMP, .doors = RECORD_HOOK_UNHANDLED, .kind = KIND_CRASH, .code = 0xC0000005,
+MANAGED(null, NO_DUMP, .hooks = RECORD_HOOK_UNHANDLED, .kind = KIND_CRASH, .code = 0xC0000005,
         .sentence =
             "A null reference in managed code: an access violation that the runtime turns into "
             "an exception.")
