@@ -50,23 +50,46 @@ static uint64_t time_case(struct session *s, enum case_way way, const struct ope
     return whole;
 }
 
-static void add_sample(struct bench *out, enum bench_lane lane, enum bench_stage stage, bool cold,
-                       uint32_t round, uint64_t ns)
+/* What one round cost, by processor and lane. */
+struct round_sums {
+    struct way_parts of[CPU_COUNT][BENCH_LANES];
+};
+
+/* Times of two processors are not mixed: the first one that both ways have, as the ratio has it,
+ * else the first one that has a case. */
+static enum cpu arch_of(const struct round_sums *sums)
 {
-    if (ns > 0)
-        out->samples[out->sample_count++] = (struct bench_sample){
-            .lane = lane, .stage = stage, .cold = cold, .round = round, .ns = ns / out->case_count};
+    for (int pairs = 1; pairs >= 0; pairs--)
+        for (int i = 0; i < CPU_COUNT; i++) {
+            const struct way_parts *of = sums->of[cpu_order[i]];
+            if (of[LANE_DUMP].whole_ns > 0 && (pairs == 0 || of[LANE_OFFSET].whole_ns > 0))
+                return cpu_order[i];
+        }
+    return CPU_UNKNOWN;
 }
 
-/* One sample of a lane: nanoseconds per case. */
-static void add_samples(struct bench *out, enum bench_lane lane, const struct way_parts *sum,
+/* The samples of a lane in one round: nanoseconds per case. */
+static void add_samples(struct bench *out, enum bench_lane lane, const struct round_sums *sums,
                         bool cold, uint32_t round)
 {
-    add_sample(out, lane, STAGE_TOTAL, cold, round, sum->whole_ns);
-    add_sample(out, lane, STAGE_PARSE, cold, round, sum->open_ns);
-    add_sample(out, lane, STAGE_UNWIND, cold, round, sum->unwind_ns);
-    add_sample(out, lane, STAGE_LOAD, cold, round, sum->load_ns);
-    add_sample(out, lane, STAGE_RESOLVE, cold, round, sum->resolve_ns);
+    const enum cpu arch = arch_of(sums);
+    const struct way_parts *sum = &sums->of[arch][lane];
+    const uint64_t parts[BENCH_STAGES] = {[STAGE_TOTAL] = sum->whole_ns,
+                                          [STAGE_PARSE] = sum->open_ns,
+                                          [STAGE_UNWIND] = sum->unwind_ns,
+                                          [STAGE_LOAD] = sum->load_ns,
+                                          [STAGE_RESOLVE] = sum->resolve_ns};
+    uint64_t cases = 0;
+    for (uint32_t i = 0; i < out->case_count; i++)
+        cases += out->archs[i] == arch;
+    for (int stage = 0; stage < BENCH_STAGES; stage++)
+        if (parts[stage] > 0)
+            out->samples[out->sample_count++] =
+                (struct bench_sample){.lane = lane,
+                                      .stage = (enum bench_stage)stage,
+                                      .cold = cold,
+                                      .round = round,
+                                      .ns = parts[stage] / cases};
 }
 
 /* The order rotates with the rounds, so that no lane is always first. */
@@ -82,13 +105,14 @@ static enum bench_lane lane_of(const struct session *s, uint32_t round, uint32_t
  * was. */
 static enum status measure_round(struct session *s, bool cold, uint32_t round, bool counts)
 {
-    struct way_parts sums[BENCH_LANES];
-    memset(sums, 0, sizeof sums);
+    struct round_sums sums;
+    memset(&sums, 0, sizeof sums);
     for (uint32_t i = 0; i < s->out->case_count; i++)
         for (uint32_t k = 0; k < BENCH_LANES; k++) {
             const enum bench_lane lane = lane_of(s, round, k);
             const enum case_way way = lane == LANE_DUMP ? WAY_DUMP : WAY_OFFSET;
-            const uint64_t ns = time_case(s, way, &s->files[i], cold, &sums[lane]);
+            struct way_parts *sum = &sums.of[s->out->archs[i]][lane];
+            const uint64_t ns = time_case(s, way, &s->files[i], cold, sum);
             if (s->fault->code != ERR_NONE)
                 return s->fault->code;
             if (counts)
@@ -96,7 +120,7 @@ static enum status measure_round(struct session *s, bool cold, uint32_t round, b
         }
     for (uint32_t k = 0; counts && k < BENCH_LANES; k++) {
         const enum bench_lane lane = lane_of(s, round, k);
-        add_samples(s->out, lane, &sums[lane], cold, round);
+        add_samples(s->out, lane, &sums, cold, round);
     }
     return ERR_NONE;
 }

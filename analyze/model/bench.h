@@ -15,7 +15,7 @@ enum bench_stage { STAGE_PARSE, STAGE_UNWIND, STAGE_LOAD, STAGE_RESOLVE, STAGE_T
 /* BENCH_WAYS: the lanes that are compared, the first ones; BENCH_LANES: those that are measured. */
 enum { BENCH_WAYS = LANE_CONTROL, BENCH_LANES = LANE_OTHER, BENCH_STAGES = STAGE_OTHER };
 
-/* One lane's stage in one round of a bench: nanoseconds per case. */
+/* One lane's stage in one round of a bench: nanoseconds per case of the ratio's processor. */
 struct bench_sample {
     enum bench_lane lane;
     enum bench_stage stage;

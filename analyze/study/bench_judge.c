@@ -219,7 +219,7 @@ static enum status judge_side(const struct bench *bench, bool cold, struct store
         out->ratios[out->ratio_count++] =
             (struct bench_ratio){.ratio = {(double)NAN, of_rounds, (double)NAN}};
     }
-    out->stages[STAGE_TOTAL].ratio = (double)NAN; /* of all processors at once: no figure */
+    out->stages[STAGE_TOTAL].ratio = (double)NAN; /* that of cases is the figure */
     for (int w = 0; w < BENCH_WAYS; w++)
         if (compare_with_last(&total[w], (enum bench_lane)w, store, cold, keep, out, fault) !=
             ERR_NONE)

@@ -97,11 +97,13 @@ void bench_print(const struct bench_findings *findings, struct arena *keep)
     for (uint32_t i = 0; i < findings->side_count; i++) {
         const struct bench_side *side = &findings->sides[i];
         title = arena_printf(keep,
-                             "ON THE BACK END, %s; per stack, medians of %zu rounds over %u "
-                             "cases",
+                             "ON THE BACK END, %s, %s; per stack, medians of %zu rounds over %u "
+                             "case%s",
+                             cpu_name(findings->capture_arch),
                              i == 1 ? "COLD (symbols opened for every stack)"
                                     : "WARM (symbols stay open)",
-                             side->stages[BENCH_STAGES - 1].ways[0].n, findings->case_count);
+                             side->stages[BENCH_STAGES - 1].ways[0].n, findings->captured,
+                             findings->captured == 1 ? "" : "s");
         put_stages(&s, title != NULL ? title : "", side->stages, BENCH_STAGES);
         put_verdict(&s, side, keep);
     }

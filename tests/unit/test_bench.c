@@ -352,6 +352,30 @@ TEST(the_lanes_of_a_bench_take_turns_and_the_warm_up_does_not_count)
     }
 }
 
+TEST(the_samples_of_a_bench_are_of_one_processor)
+{
+    const char *const folders[] = {test_source("corpus/cases/call_data.x86-ob2"),
+                                   test_source("corpus/cases/null_write.ob2"),
+                                   test_source("corpus/cases/throw_uncaught.x86-ob2")};
+    const struct bench_request request = {
+        .folders = folders, .folder_count = COUNT_OF(folders), .rounds = 3};
+    uint64_t least[BENCH_LANES] = {0};
+    struct fault fault = FAULT_INIT;
+    struct bench got;
+    struct arena keep;
+    arena_init(&keep, 0);
+    REQUIRE(bench_measure(&request, &keep, &got, &fault) == ERR_NONE);
+    for (uint32_t i = 0; i < got.sample_count; i++) {
+        uint64_t *of = &least[got.samples[i].lane];
+        if (got.samples[i].stage == STAGE_TOTAL && (*of == 0 || got.samples[i].ns < *of))
+            *of = got.samples[i].ns;
+    }
+    REQUIRE(got.cost_count == COUNT_OF(folders) && got.costs[1].arch == CPU_X64);
+    CHECK_EQ(least[LANE_DUMP], got.costs[1].ns[LANE_DUMP]);
+    CHECK_EQ(least[LANE_OFFSET], got.costs[1].ns[LANE_OFFSET]);
+    arena_free(&keep);
+}
+
 enum { JUDGED_ROUNDS = 8 };
 
 /* Each stage of each lane takes the same time in every round, cold ten times as long; the control
