@@ -94,7 +94,8 @@ enum status difference_explain(const struct difference *d, struct arena *keep,
     bool found = false;
     for (size_t i = 0; i < COUNT_OF(rules) && !found; i++)
         found = rules[i](d, keep, out);
-    const char *step = !found || out->cause == CAUSE_TRUNCATED ? rule_parting(d, keep) : NULL;
+    const char *step =
+        !found || out->cause == CAUSE_TRUNCATED ? rule_parting(d, keep, &out->facts.left_by) : NULL;
     if (found && step != NULL) /* which may be why it ended */
         out->evidence = arena_printf(keep, "%s; %s", out->evidence, step);
     if (!found) {

@@ -107,10 +107,15 @@ static bool is_in_block(const struct difference *d, const struct frame *frame)
     return false;
 }
 
+static const char *file_name(const struct module *module)
+{
+    return module->pdb_name != NULL ? module->pdb_name : "its PDB";
+}
+
 /* "app.pdb 0123...1": the file of symbols that a module asks for. */
 static const char *file_asked(const struct module *module, struct arena *keep)
 {
-    return arena_printf(keep, "%s %s", module->pdb_name != NULL ? module->pdb_name : "its PDB",
+    return arena_printf(keep, "%s %s", file_name(module),
                         module->debug_id[0] != '\0' ? module->debug_id : "(unknown identity)");
 }
 
@@ -149,12 +154,16 @@ bool because_own_symbols(const struct difference *d, struct arena *keep, struct 
     const bool other = frame->symbols == SYMBOLS_MISMATCH || frame_note_is_other_build(frame->note);
     const bool known = evidence_states_no_symbols(frame) && frame->note != NOTE_NO_SYMBOL_FILE &&
                        frame_note_name(frame->note) != NULL;
-    return rule_explain(
-        out, other ? CAUSE_SYMBOLS_MISMATCH : CAUSE_SYMBOLS_MISSING, d->column,
-        arena_printf(keep, "%s has no symbols: %s: %s%s%s", frame->module->name,
-                     file_asked(frame->module, keep),
-                     known ? frame_note_name(frame->note) : "no such file was found",
-                     places != NULL ? "; looked for in " : "", places != NULL ? places : ""));
+    const char *flaw = known ? frame_note_name(frame->note) : "no such file was found";
+    out->facts.module = arena_string(keep, frame->module->name);
+    out->facts.file = arena_string(keep, file_name(frame->module));
+    out->facts.sought = places;
+    out->facts.flaw = flaw;
+    return rule_explain(out, other ? CAUSE_SYMBOLS_MISMATCH : CAUSE_SYMBOLS_MISSING, d->column,
+                        arena_printf(keep, "%s has no symbols: %s: %s%s%s", frame->module->name,
+                                     file_asked(frame->module, keep), flaw,
+                                     places != NULL ? "; looked for in " : "",
+                                     places != NULL ? places : ""));
 }
 
 /* The difference is a physical frame that one side lacks. Symbols name frames, they do not make
@@ -174,6 +183,12 @@ static bool is_lost_frame(const struct difference *d)
     return false;
 }
 
+/* The name of FRAME's module, which is closed before reports; NULL: it is in none. */
+static const char *module_of(const struct frame *frame, struct arena *keep)
+{
+    return arena_string(keep, frame->module != NULL ? frame->module->name : frame->module_name);
+}
+
 /* Looks at what produced the name, the line or the inline frames in question. */
 static bool because_symbols(const struct difference *d, struct arena *keep, struct explanation *out,
                             enum cause cause, unsigned answered, const char *words)
@@ -187,6 +202,7 @@ static bool because_symbols(const struct difference *d, struct arena *keep, stru
             continue;
         char buffer[FRAME_NOTE_BYTES];
         const char *note = frame_note_text(frame, buffer);
+        out->facts.module = module_of(frame, keep);
         return rule_explain(out, cause, columns[i],
                             arena_printf(keep, "%s at %s: %s%s%s", rule_engine(d, columns[i]),
                                          rule_where(frame, keep), words, note != NULL ? ": " : "",
@@ -237,6 +253,7 @@ static bool because_namesake(const struct difference *d, struct arena *keep,
                                         asked, SYMBOLS_ASKED_MAX);
     if (!asked_holds(asked, frames, judged->function, judged->line))
         return false;
+    out->facts.module = module_of(judged, keep);
     return rule_explain(out, CAUSE_SYMBOLS_MISMATCH, d->column,
                         arena_printf(keep, "%s at %s: it has %s from another module with this name",
                                      rule_engine(d, d->column), rule_where(judged, keep),
@@ -256,6 +273,8 @@ bool because_symbols_mismatch(const struct difference *d, struct arena *keep,
         return true;
     uint32_t column = 0;
     const struct frame *unnamed = block_find(d, is_of_other_pdb, &column);
+    if (unnamed != NULL)
+        out->facts.module = module_of(unnamed, keep);
     if (unnamed != NULL)
         return rule_explain(out, CAUSE_SYMBOLS_MISMATCH, d->against == 0 ? d->column : 0,
                             arena_printf(keep, "%s at %s: %s", rule_engine(d, column),
@@ -309,6 +328,8 @@ bool because_lookup_address(const struct difference *d, struct arena *keep, stru
         const uint64_t theirs = by_pc ? other->pc_va : other->offset;
         if ((mine > theirs ? mine - theirs : theirs - mine) > 1)
             return false;
+        if (own->kind != other->kind)
+            out->facts.kinds = own->kind == PC_RETURN ? KINDS_RETURN : KINDS_INTERRUPTED;
         return rule_explain(out, CAUSE_LOOKUP_ADDRESS, 0,
                             arena_printf(keep, "%s reports %s (%s), %s reports %s (%s)",
                                          rule_engine(d, d->column), rule_where(own, keep),

@@ -7,7 +7,7 @@
 #include "compare/blame_voters.h"
 
 /* The rarest first: the one to look at first. */
-static const char *const codes[] = {
+static const char *const code_names[] = {
     "UWOP_PUSH_MACHFRAME", "UWOP_SET_FPREG",   "UWOP_EPILOG",      "UWOP_SAVE_XMM128",
     "UWOP_SAVE_NONVOL",    "UWOP_ALLOC_LARGE", "UWOP_ALLOC_SMALL", "UWOP_PUSH_NONVOL",
 };
@@ -18,8 +18,8 @@ static uint32_t codes_undone(const struct frame_evidence *e)
     uint32_t found = 0;
     for (const char *line = e->steps; line != NULL && *line != '\0';) {
         const size_t size = strcspn(line, "\n");
-        for (size_t i = 0; *line == '+' && i < COUNT_OF(codes); i++) {
-            const char *at = strstr(line, codes[i]);
+        for (size_t i = 0; *line == '+' && i < COUNT_OF(code_names); i++) {
+            const char *at = strstr(line, code_names[i]);
             if (at != NULL && at < line + size)
                 found |= 1U << i;
         }
@@ -45,9 +45,10 @@ static const char *codes_text(uint32_t first, uint32_t all, struct arena *keep)
     const char *text = NULL;
     const uint32_t parts[] = {first, all & ~first};
     for (size_t p = 0; p < COUNT_OF(parts); p++)
-        for (size_t i = 0; i < COUNT_OF(codes); i++)
+        for (size_t i = 0; i < COUNT_OF(code_names); i++)
             if ((parts[p] >> i & 1) != 0)
-                text = text == NULL ? codes[i] : arena_printf(keep, "%s, %s", text, codes[i]);
+                text = text == NULL ? code_names[i]
+                                    : arena_printf(keep, "%s, %s", text, code_names[i]);
     return text;
 }
 
@@ -94,9 +95,10 @@ static bool find_parting(const struct difference *d, uint32_t *row, uint32_t *co
     return false;
 }
 
-const char *rule_parting(const struct difference *d, struct arena *keep)
+const char *rule_parting(const struct difference *d, struct arena *keep, const char **codes)
 {
     uint32_t row = 0, column = 0, right = 0;
+    *codes = NULL;
     if (!find_parting(d, &row, &column))
         return NULL;
     const struct frame *frame = table_frame(d->table, row, column);
@@ -106,9 +108,10 @@ const char *rule_parting(const struct difference *d, struct arena *keep)
         if (before != NULL && before->index != frame->index)
             right |= codes_at(d, r, column);
     }
+    *codes = codes_text(all & ~right, all, keep);
     return arena_printf(keep, "the walks part at %s (%s), which %s leaves by %s",
                         rule_name(frame->function), rule_where(frame, keep), rule_engine(d, column),
-                        codes_text(all & ~right, all, keep));
+                        *codes);
 }
 
 bool because_stray_step(const struct difference *d, struct arena *keep, struct explanation *out)
@@ -128,5 +131,6 @@ bool because_stray_step(const struct difference *d, struct arena *keep, struct e
     const struct frame *frame = table_frame(t, row - 1, column);
     return rule_explain(out, CAUSE_WRONG_STEP, d->against == 0 ? d->column : 0,
                         arena_printf(keep, "%s: no other engine is then at %s",
-                                     rule_parting(d, keep), rule_where(frame, keep)));
+                                     rule_parting(d, keep, &out->facts.left_by),
+                                     rule_where(frame, keep)));
 }

@@ -17,7 +17,6 @@
 struct streak {
     int32_t finding; /* -1: none */
     enum cell_mark mark;
-    uint32_t more;
 };
 
 struct judge {
@@ -52,14 +51,14 @@ static struct finding *finding_add(struct judge *j)
 
 static void streak_end(struct judge *j)
 {
-    if (j->streak.finding >= 0 && j->streak.more > 0) {
-        struct finding *f = &j->out->findings[j->streak.finding];
-        const char *longer = arena_printf(j->keep, "%s; and %u more %s", f->evidence,
-                                          j->streak.more, j->streak.more == 1 ? "frame" : "frames");
-        f->evidence = longer != NULL ? longer : f->evidence;
-    }
+    struct finding *f = j->streak.finding < 0 ? NULL : &j->out->findings[j->streak.finding];
+    const uint32_t more = f != NULL ? f->facts.more : 0;
+    const char *longer = more == 0 ? NULL
+                                   : arena_printf(j->keep, "%s; and %u more frame%s", f->evidence,
+                                                  more, more == 1 ? "" : "s");
+    if (longer != NULL)
+        f->evidence = longer;
     j->streak.finding = -1;
-    j->streak.more = 0;
 }
 
 /* A row that is not judged may be another finding's, since finding_places() counts on from the
@@ -77,10 +76,11 @@ static enum status not_judged(struct judge *j, const struct table *t, uint32_t r
 static bool streak_goes_on(struct judge *j, const struct explanation *why, enum cell_mark mark,
                            enum finding_level level)
 {
-    const struct finding *f = j->streak.finding < 0 ? NULL : &j->out->findings[j->streak.finding];
+    struct finding *f = j->streak.finding < 0 ? NULL : &j->out->findings[j->streak.finding];
     const bool goes_on =
         f != NULL && j->streak.mark == mark && f->cause == why->cause && f->level == level;
-    j->streak.more += goes_on;
+    if (goes_on)
+        f->facts.more++;
     return goes_on;
 }
 
@@ -95,10 +95,9 @@ static enum status differs(struct judge *j, const struct table *table, struct th
                            enum finding_level level)
 {
     const struct difference d = {j->in, table, row, column, against, mark};
-    struct explanation why = {CAUSE_NONE, NULL, 0};
+    struct explanation why = {.cause = CAUSE_NONE};
     if (difference_explain(&d, j->keep, &why, j->fault) != ERR_NONE)
         return j->fault->code;
-
     struct align_cell *cell = &thread->cells[(size_t)row * table->column_count + column];
     if (mark > cell->mark || cell->mark == CELL_UNJUDGED || cell->cause == CAUSE_NONE) {
         cell->mark = mark;
@@ -110,7 +109,6 @@ static enum status differs(struct judge *j, const struct table *table, struct th
     struct finding *f = finding_add(j);
     if (f == NULL)
         return out_of_memory(j);
-    const bool subject = table->columns[column].claim->subject;
     f->level = level;
     f->cause = why.cause;
     f->engine = column_name(table, column);
@@ -121,9 +119,11 @@ static enum status differs(struct judge *j, const struct table *table, struct th
     f->frame_b = table->cells[(size_t)row * table->column_count + against];
     f->thread_id = thread->thread_id;
     f->row = row;
-    f->fails = subject && (uint32_t)level + j->in->levels_ignored <= LEVEL_LINE &&
+    f->fails = table->columns[column].claim->subject &&
+               (uint32_t)level + j->in->levels_ignored <= LEVEL_LINE &&
                !difference_is_excused(&d, why.cause);
     f->evidence = why.evidence;
+    f->facts = why.facts;
     f->module = arena_string(j->keep, rule_module(&d)); /* symbols are closed before reports */
     f->function = arena_string(j->keep, rule_function(&d));
     j->streak.finding = (int32_t)j->out->finding_count - 1;

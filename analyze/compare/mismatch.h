@@ -19,6 +19,7 @@ struct explanation {
     enum cause cause;
     const char *evidence;
     uint32_t blame; /* column that is wrong; 0: unknown */
+    struct finding_facts facts;
 };
 
 /* "module!0xOFFSET", "function" or "(no name)", and the engine's name or "truth", for evidence. */
@@ -62,7 +63,7 @@ bool rule_is_made_up(const struct frame *frame);
 const char *rule_function(const struct difference *d);
 const char *rule_module(const struct difference *d);
 
-/* Fills OUT; always true. */
+/* Fills OUT, all but its facts; always true. */
 bool rule_explain(struct explanation *out, enum cause cause, uint32_t blame, const char *evidence);
 
 /* A rule either fills OUT, with its evidence in KEEP, and returns true, or returns false to

@@ -129,8 +129,6 @@ const struct finding *finding_second(const struct finding *findings, uint32_t co
     return second;
 }
 
-enum { ROWS_MOST = 1 << 20 }; /* more are damage */
-
 /* The rows that a finding covers, as numbers that no other thread has. */
 struct rows {
     uint64_t first, end;
@@ -140,21 +138,6 @@ static int by_first(const void *a, const void *b)
 {
     const uint64_t x = ((const struct rows *)a)->first, y = ((const struct rows *)b)->first;
     return (x > y) - (x < y);
-}
-
-/* Alike rows below a finding's are in its evidence alone: "...; and 5 more frames" (compare.c). */
-static uint32_t rows_below(const struct finding *f)
-{
-    static const char start[] = "; and ", end[] = " more frame";
-    uint64_t more = 0;
-    for (const char *at = f->evidence; at != NULL && (at = strstr(at, start)) != NULL;) {
-        at += sizeof start - 1;
-        const size_t digits = strspn(at, "0123456789");
-        if (strncmp(at + digits, end, sizeof end - 1) == 0 &&
-            (!text_parse_uint(at, digits, &more) || more > ROWS_MOST))
-            more = 0;
-    }
-    return (uint32_t)more;
 }
 
 uint32_t finding_places(const struct finding *findings, uint32_t count, finding_kind_fn *kinds,
@@ -167,7 +150,7 @@ uint32_t finding_places(const struct finding *findings, uint32_t count, finding_
         const struct finding *f = &findings[i];
         const uint64_t first = (uint64_t)f->thread_id << 32 | f->row;
         if (f->fails && (kinds == NULL || kinds(context, f)))
-            rows[failing++] = (struct rows){first, first + 1 + rows_below(f)};
+            rows[failing++] = (struct rows){first, first + 1 + f->facts.more};
     }
     array_sort(rows, failing, sizeof *rows, by_first);
     for (uint32_t i = 0; i < failing; i++) {
@@ -178,6 +161,20 @@ uint32_t finding_places(const struct finding *findings, uint32_t count, finding_
     }
     free(rows);
     return places;
+}
+
+struct finding finding_copy(const struct finding *f, finding_text_fn *copy, void *context)
+{
+    struct finding out = *f;
+#define COPY_TEXT(NAME) out.NAME = copy(context, f->NAME);
+#define COPY_FACT(NAME) out.facts.NAME = copy(context, f->facts.NAME);
+#define COPY_NUMBER(TYPE, NAME)
+    FINDING_TEXTS(COPY_TEXT)
+    FINDING_FACTS(COPY_FACT, COPY_NUMBER)
+#undef COPY_TEXT
+#undef COPY_FACT
+#undef COPY_NUMBER
+    return out;
 }
 
 const char *finding_level_name(enum finding_level level)

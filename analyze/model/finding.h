@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+
 enum finding_level { LEVEL_PHYSICAL, LEVEL_FUNCTION, LEVEL_LINE };
 
 enum cause {
@@ -71,6 +73,29 @@ enum blame {
     BLAME_COUNT
 };
 
+/* What the engine's frame is where the other's at the same address is not. */
+enum finding_kinds { KINDS_ALIKE, KINDS_RETURN, KINDS_INTERRUPTED };
+
+/* The parts of a finding's evidence that readers need by themselves: TEXT(member), NUMBER(type,
+ * member). Set where the finding is made; what databases of older versions have of them is in the
+ * text of the evidence alone (finding_read_evidence()). */
+#define FINDING_FACTS(TEXT, NUMBER)                                                                \
+    TEXT(module)  /* that has no symbols, or whose identity or place is stated wrongly */          \
+    TEXT(file)    /* "app.pdb": of symbols that is missing, of another build or damaged */         \
+    TEXT(sought)  /* where it was looked for */                                                    \
+    TEXT(flaw)    /* "no such file was found": why it gives no symbols */                          \
+    TEXT(left_by) /* "UWOP_SET_FPREG, UWOP_PUSH_NONVOL": by what the walks part */                 \
+    NUMBER(enum finding_kinds, kinds)                                                              \
+    NUMBER(uint32_t, more) /* alike rows below the finding's */
+
+struct finding_facts {
+#define FACT_TEXT(NAME) const char *NAME; /* NOLINT(bugprone-macro-parentheses) */
+#define FACT_NUMBER(TYPE, NAME) TYPE NAME;
+    FINDING_FACTS(FACT_TEXT, FACT_NUMBER)
+#undef FACT_TEXT
+#undef FACT_NUMBER
+};
+
 #define FINDING_TRUTH "truth" /* what a finding calls the truth, where else an engine's name is */
 
 struct finding {
@@ -91,7 +116,22 @@ struct finding {
     enum blame blame;
     const char *blame_engine; /* whose walk, whose symbols; NULL for the others */
     const char *witnesses;    /* "dump, judge:dbghelp, truth": who disagrees; NULL: none */
+    struct finding_facts facts;
 };
+
+/* The texts of a finding besides those of its facts. */
+#define FINDING_TEXTS(TEXT)                                                                        \
+    TEXT(engine)                                                                                   \
+    TEXT(against)                                                                                  \
+    TEXT(wrong) TEXT(evidence) TEXT(module) TEXT(function) TEXT(blame_engine) TEXT(witnesses)
+
+/* A copy of F whose texts COPY made; it gets NULL, too. */
+typedef const char *finding_text_fn(void *context, const char *text);
+struct finding finding_copy(const struct finding *f, finding_text_fn *copy, void *context);
+
+/* Fills F's facts from its evidence, as texts in KEEP: of findings that versions before schema 21
+ * stored. */
+void finding_read_evidence(struct finding *f, struct arena *keep);
 
 const char *finding_level_name(enum finding_level level); /* "physical", "function", "line" */
 const char *cause_name(enum cause cause);                 /* "tail_call", ...               */

@@ -199,6 +199,7 @@ static void read_finding(struct query *q, const struct case_set *set, struct kno
     f->witnesses = query_get_text_like(q, f->witnesses);
     f->module = query_get_text_like(q, f->module);
     f->function = query_get_text_like(q, f->function);
+    store_read_facts(q, f);
 }
 
 /* Of one finding alone, most of the room would stay empty in each case of a long list. */

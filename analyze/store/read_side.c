@@ -4,6 +4,18 @@
 
 #include "store/statements.h"
 
+void store_read_facts(struct query *q, struct finding *f)
+{
+    const bool stated = query_get(q) != 0;
+#define GET_FACT(NAME) f->facts.NAME = query_get_text_like(q, f->facts.NAME);
+#define GET_NUMBER(TYPE, NAME) f->facts.NAME = (TYPE)query_get(q);
+    FINDING_FACTS(GET_FACT, GET_NUMBER)
+#undef GET_FACT
+#undef GET_NUMBER
+    if (!stated)
+        finding_read_evidence(f, q->keep);
+}
+
 struct finding *store_read_deciding(struct query *q, struct arena *keep)
 {
     struct finding f = {.fails = true};
@@ -20,10 +32,11 @@ struct finding *store_read_deciding(struct query *q, struct arena *keep)
     f.wrong = query_get_text(q);
     f.frame_a = (int32_t)query_get_signed(q);
     f.frame_b = (int32_t)query_get_signed(q);
+    if (cause == NULL || !cause_parse(cause, &f.cause))
+        f.cause = CAUSE_UNEXPLAINED;
+    store_read_facts(q, &f);
     if (cause == NULL)
         return NULL;
-    if (!cause_parse(cause, &f.cause))
-        f.cause = CAUSE_UNEXPLAINED;
     struct finding *kept = ARENA_NEW(keep, struct finding);
     if (kept == NULL) {
         (void)fault_no_memory(q->fault, "cases of a run");

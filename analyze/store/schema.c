@@ -350,7 +350,21 @@ static const char *const version_20[] = {
     NULL,
 };
 
+/* The facts of a finding by themselves. `facts`: 1; NULL in older versions, where they are in its
+ * evidence alone. */
+static const char *const version_21[] = {
+    "ALTER TABLE finding ADD COLUMN facts INTEGER",
+    "ALTER TABLE finding ADD COLUMN fact_module TEXT",
+    "ALTER TABLE finding ADD COLUMN fact_file TEXT",
+    "ALTER TABLE finding ADD COLUMN fact_sought TEXT",
+    "ALTER TABLE finding ADD COLUMN fact_flaw TEXT",
+    "ALTER TABLE finding ADD COLUMN fact_left_by TEXT",
+    "ALTER TABLE finding ADD COLUMN fact_kinds INTEGER",
+    "ALTER TABLE finding ADD COLUMN fact_more INTEGER",
+    NULL,
+};
+
 const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {
     version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,
     version_8,  version_9,  version_10, version_11, version_12, version_13, version_14,
-    version_15, version_16, version_17, version_18, version_19, version_20};
+    version_15, version_16, version_17, version_18, version_19, version_20, version_21};

@@ -36,13 +36,21 @@
 /* ?2: the runs whose process was killed, ",7,9," */
 #define ENDED "(state <> 'running' OR instr(?2, ',' || id || ',') > 0)"
 
+/* The facts of the findings f and s. */
+#define FACT_OF_F(NAME) ", f.fact_" #NAME
+#define FACT_OF_S(NAME) ", s.fact_" #NAME
+#define NUMBER_OF_F(TYPE, NAME) FACT_OF_F(NAME)
+#define NUMBER_OF_S(TYPE, NAME) FACT_OF_S(NAME)
+#define FACTS_OF_f "f.facts" FINDING_FACTS(FACT_OF_F, NUMBER_OF_F)
+#define FACTS_OF_s "s.facts" FINDING_FACTS(FACT_OF_S, NUMBER_OF_S)
+
 /* The finding that decided a failing case, and an independent one: see finding_deciding(),
  * finding_second(). */
 #define FINDING_COLUMNS(F)                                                                         \
     #F ".cause, " #F ".engine, coalesce(" #F ".evidence,"                                          \
        " (SELECT value FROM text WHERE id = " #F ".evidence_text)), " #F ".blame, " #F             \
        ".module, " #F ".function, " #F ".level, " #F ".against, " #F ".wrong, " #F ".frame_a, " #F \
-       ".frame_b"
+       ".frame_b, " FACTS_OF_##F
 #define OF_SYMBOLS(F)                                                                              \
     #F ".blame = 'symbols (shared)' AND " #F                                                       \
        ".cause NOT IN ('symbols_missing', 'symbols_mismatch') AND " #F ".frame_a >= 0 AND " #F     \
@@ -287,7 +295,7 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_ADD_GAP] = "INSERT INTO gap VALUES (?, ?, ?, ?, ?, ?)",
     [SQL_ADD_FINDING] =
         "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-        " ?, ?)",
+        " ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_EVIDENCE] = "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [SQL_ADD_ARTIFACT] = "INSERT OR IGNORE INTO artifact (sha256, bytes, plain_bytes)"
                          " VALUES (?, ?, ?)",
@@ -365,8 +373,8 @@ const char *const store_sql[SQL_COUNT] = {
                       " ORDER BY case_id, way",
     [SQL_READ_FINDINGS] =
         "SELECT case_id, level, cause, engine, against, wrong, frame_a, frame_b,"
-        " thread_id, row, fails, evidence, evidence_text, blame, witnesses, module, function"
-        " FROM finding f"
+        " thread_id, row, fails, evidence, evidence_text, blame, witnesses, module,"
+        " function, " FACTS_OF_f " FROM finding f"
         " WHERE case_id BETWEEN ? AND ? ORDER BY case_id, position",
     [SQL_READ_THREADS] = "SELECT thread_id, name, role, truth, reference, row_count FROM thread"
                          " WHERE case_id = ? ORDER BY position",

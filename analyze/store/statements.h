@@ -150,6 +150,9 @@ void store_read_evidence(struct store *store, uint64_t stack_id, struct stack *s
 void store_bind_packed(struct query *q, const void *data, size_t bytes, int level);
 char *store_get_packed(struct query *q, size_t *bytes);
 
+/* The last columns of a finding; of older versions, from its evidence, which is read before. */
+void store_read_facts(struct query *q, struct finding *f);
+
 /* One finding of DECIDING_FINDING, which has two, in KEEP; NULL: the case has none, or out of
  * memory. */
 struct finding *store_read_deciding(struct query *q, struct arena *keep);

@@ -25,6 +25,11 @@ static const char *pooled(struct failure_count *count, const char *text)
     return text != NULL ? text_pool_add(&count->texts, text, strlen(text)) : NULL;
 }
 
+static const char *copy_text(void *context, const char *text)
+{
+    return pooled(context, text);
+}
+
 static const struct diff_case *copy_of(struct failure_count *count, const struct diff_case *c)
 {
     struct diff_case *copy = ARENA_NEW(count->keep, struct diff_case);
@@ -38,17 +43,8 @@ static const struct diff_case *copy_of(struct failure_count *count, const struct
     copy->signature = pooled(count, c->signature);
     copy->folder = pooled(count, c->folder);
     copy->finding = f;
-    if (f != NULL) {
-        *f = *c->finding;
-        f->engine = pooled(count, f->engine);
-        f->against = pooled(count, f->against);
-        f->wrong = pooled(count, f->wrong);
-        f->evidence = pooled(count, f->evidence);
-        f->module = pooled(count, f->module);
-        f->function = pooled(count, f->function);
-        f->blame_engine = pooled(count, f->blame_engine);
-        f->witnesses = pooled(count, f->witnesses);
-    }
+    if (f != NULL)
+        *f = finding_copy(c->finding, copy_text, count);
     return copy;
 }
 
@@ -91,7 +87,7 @@ static void add_blame(struct failure_count *count, struct failure *group, const 
 struct showing {
     const struct diff_case *c; /* with that finding */
     const char *sentence, *mechanism, *place;
-    const char *file; /* PLACE with the name of the build */
+    const char *module; /* PLACE with the name of its build */
     bool second;
 };
 
@@ -125,8 +121,8 @@ static bool new_form(struct failure_count *count, struct failure *group, const s
         .sentence = pooled(count, s->sentence),
         .cause = f != NULL ? cause_name(f->cause) : verdict_name(s->c->verdict),
         .place = pooled(count, s->place),
-        .file = pooled(count, s->file),
-        .named = pooled(count, failure_sentence(s->c, s->file, scratch))};
+        .module = pooled(count, s->module),
+        .named = pooled(count, failure_sentence(s->c, s->module, scratch))};
     const struct failure_form *made = &group->forms[group->form_count - 1];
     return made->sentence != NULL && made->named != NULL;
 }
@@ -143,7 +139,7 @@ static bool add_form(struct failure_count *count, struct failure *group, const s
         return false;
     struct failure_form *form = &group->forms[at];
     form->cases++;
-    form->several = form->several || !text_equal(form->file, s->file);
+    form->several = form->several || !text_equal(form->module, s->module);
     return take_example(count, s, &form->example, &form->second);
 }
 
@@ -192,9 +188,9 @@ bool failures_add(struct failure_count *count, const struct diff_case *c,
         arena_init(&scratch, 0);
         const struct finding *f = as[i]->finding;
         struct showing s = {.c = as[i], .second = i > 0};
-        const char *module = f != NULL ? failure_module(f, &scratch) : NULL;
+        const char *module = f != NULL ? failure_module(f) : NULL;
         s.place = failure_place(module, c->variant, &scratch);
-        s.file = failure_place(module, "", &scratch);
+        s.module = failure_place(module, "", &scratch);
         s.sentence = failure_sentence(as[i], s.place, &scratch);
         s.mechanism = s.sentence;
         if (s.sentence != NULL && failure_is_by_finding(as[i]))
@@ -226,7 +222,7 @@ static void name_group(struct failure_count *count, struct failure *group)
     const struct failure_form *most = main_form(group);
     const uint32_t rest = group->cases - most->cases;
     group->cause = most->cause;
-    group->place = most->several ? most->place : most->file;
+    group->place = most->several ? most->place : most->module;
     group->example = most->example;
     group->second = most->second;
     group->sentence = most->several ? most->sentence : most->named;
@@ -259,14 +255,14 @@ static bool is_wrong_step(const struct failure *group)
 /* The walk of GROUP's example parts from the others by the code of the wrong step OTHER, too. */
 static bool leaves_by_code_of(const struct failure *group, const struct failure *other)
 {
-    const char *own = strstr(text_or_empty(group->example->finding->evidence), " leaves by ");
-    const char *code = strstr(text_or_empty(other->example->finding->evidence), " leaves by ");
+    const char *own = group->example->finding->facts.left_by;
+    const char *code =
+        other->example->finding != NULL ? other->example->finding->facts.left_by : NULL;
     if (own == NULL || code == NULL)
         return false;
-    code += strlen(" leaves by ");
-    const size_t bytes = strcspn(code, ",:");
-    for (const char *at = own + strlen(" leaves by "); strncmp(at, "UWOP_", 5) == 0;) {
-        const size_t size = strcspn(at, ",:");
+    const size_t bytes = strcspn(code, ",");
+    for (const char *at = own; *at != '\0';) {
+        const size_t size = strcspn(at, ",");
         if (size == bytes && strncmp(at, code, bytes) == 0)
             return true;
         at += size + strspn(at + size, ", ");

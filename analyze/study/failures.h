@@ -24,9 +24,9 @@ struct failure_form {
     const char *sentence;            /* what is wrong, without a full stop */
     const char *cause;               /* cause_name(), or the verdict's name */
     const char *place;               /* failure_place(); NULL: unknown */
-    const char *file;                /* the same of the first case, with the name of its build */
-    const char *named;               /* the sentence with that file */
-    bool several;                    /* files */
+    const char *module;              /* the same of the first case, with the name of its build */
+    const char *named;               /* the sentence with that module */
+    bool several;                    /* modules */
     const struct diff_case *example; /* as that of a group */
     bool second;
     uint32_t cases;
@@ -35,7 +35,7 @@ struct failure_form {
 struct failure {
     char key[FAILURE_KEY_BYTES];              /* its name in addresses: the same in every run */
     const char *sentence, *cause, *place;     /* of most of its cases: see failure_form */
-    const char *file;                         /* failure_file() of the example */
+    const char *file;                         /* of symbols: failure_file() of the example */
     struct failure_form forms[FAILURE_FORMS]; /* the others are not counted */
     uint32_t form_count;
     enum verdict verdict;

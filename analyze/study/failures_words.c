@@ -6,8 +6,6 @@
 
 #include "base/text.h"
 
-#define NO_SYMBOLS " has no symbols: " /* in evidence; after it a file's name, and why */
-
 /* What a stack does wrong at the first place where it is wrong. */
 enum shape {
     SHAPE_LACKS,
@@ -48,11 +46,8 @@ static enum shape shape_of(const struct finding *f, bool swapped)
         return swapped ? SHAPE_EXTRA : SHAPE_LACKS;
     if (f->frame_b < 0)
         return swapped ? SHAPE_LACKS : SHAPE_EXTRA;
-    const char *evidence = f->cause == CAUSE_LOOKUP_ADDRESS ? text_or_empty(f->evidence) : "";
-    const char *returns = strstr(evidence, " (return)");
-    const char *interrupted = strstr(evidence, " (interrupted)"); /* of F's engine the first */
-    if (returns != NULL && interrupted != NULL)
-        return (returns < interrupted) != swapped ? SHAPE_RETURN : SHAPE_INTERRUPTED;
+    if (f->facts.kinds != KINDS_ALIKE)
+        return (f->facts.kinds == KINDS_RETURN) != swapped ? SHAPE_RETURN : SHAPE_INTERRUPTED;
     return levels[f->level];
 }
 
@@ -67,15 +62,11 @@ static const char *cause_text(const struct finding *f, struct arena *keep)
 {
     if (f->cause == CAUSE_UNEXPLAINED || f->cause == CAUSE_NONE)
         return "";
-    const char *code = f->cause == CAUSE_WRONG_STEP && f->evidence != NULL
-                           ? strstr(f->evidence, " leaves by ")
-                           : NULL;
+    const char *code = f->cause == CAUSE_WRONG_STEP ? f->facts.left_by : NULL;
     if (code != NULL && failure_is_of_input(f))
         return ""; /* the walks part since they were given different stacks */
-    if (code != NULL) {
-        code += strlen(" leaves by ");
-        return arena_printf(keep, " (wrong step by %.*s)", (int)strcspn(code, ",:"), code);
-    }
+    if (code != NULL)
+        return arena_printf(keep, " (wrong step by %.*s)", (int)strcspn(code, ","), code);
     char *text = arena_printf(keep, " (%s)", cause_name(f->cause));
     for (char *c = text; c != NULL && *c != '\0'; c++)
         if (*c == '_')
@@ -89,44 +80,18 @@ static bool is_of_identity(const struct finding *f)
     return f->cause == CAUSE_SYMBOLS_MISMATCH && failure_is_of_input(f);
 }
 
-const char *failure_module(const struct finding *f, struct arena *keep)
+const char *failure_module(const struct finding *f)
 {
-    const char *at = is_of_identity(f) ? strstr(text_or_empty(f->evidence), " at ") : NULL;
-    const size_t bytes = at != NULL ? strcspn(at + strlen(" at "), "!") : 0;
-    if (bytes > 0 && at[strlen(" at ") + bytes] == '!')
-        return arena_printf(keep, "%.*s", (int)bytes, at + strlen(" at "));
-    const char *end = (f->cause == CAUSE_SYMBOLS_MISSING || f->cause == CAUSE_SYMBOLS_MISMATCH) &&
-                              f->evidence != NULL
-                          ? strstr(f->evidence, NO_SYMBOLS)
-                          : NULL;
-    return end != NULL ? arena_printf(keep, "%.*s", (int)(end - f->evidence), f->evidence)
-                       : f->module;
+    const bool of_symbols = f->cause == CAUSE_SYMBOLS_MISSING || f->cause == CAUSE_SYMBOLS_MISMATCH;
+    const bool stated = is_of_identity(f) || (of_symbols && f->facts.file != NULL);
+    return stated && f->facts.module != NULL ? f->facts.module : f->module;
 }
 
-/* The file's name is before its identity, which is a word of hexadecimal digits. */
 const char *failure_file(const struct finding *f, struct arena *keep)
 {
-    static const char sought[] = "; looked for in ", unknown[] = " (unknown identity)";
-    const char *name = f->evidence != NULL ? strstr(f->evidence, NO_SYMBOLS) : NULL;
-    const char *end = name != NULL ? strstr(name + strlen(NO_SYMBOLS), ": ") : NULL;
-    if (end == NULL)
-        return NULL;
-    name += strlen(NO_SYMBOLS);
-    size_t bytes = (size_t)(end - name), identity = 0;
-    while (identity < bytes && strchr("0123456789ABCDEFabcdef", name[bytes - 1 - identity]) != NULL)
-        identity++;
-    if (identity >= 32 && identity < bytes && name[bytes - 1 - identity] == ' ')
-        bytes -= identity + 1;
-    else if (bytes > strlen(unknown) &&
-             strncmp(end - strlen(unknown), unknown, strlen(unknown)) == 0)
-        bytes -= strlen(unknown);
-    const char *where = strstr(end, sought);
-    if (where == NULL)
-        return arena_printf(keep, "%.*s", (int)bytes, name);
-    where += strlen(sought);
-    const char *more = strstr(where, "; and ");
-    return arena_printf(keep, "%.*s, looked for in %.*s", (int)bytes, name,
-                        (int)(more != NULL ? (size_t)(more - where) : strlen(where)), where);
+    if (f->facts.file == NULL || f->facts.sought == NULL)
+        return f->facts.flaw != NULL ? f->facts.file : NULL;
+    return arena_printf(keep, "%s, looked for in %s", f->facts.file, f->facts.sought);
 }
 
 static const char *sentence_of_finding(const struct finding *f, const char *place,
@@ -145,15 +110,10 @@ static const char *sentence_of_finding(const struct finding *f, const char *plac
                             "the %s states another PDB (GUID, age) for %s than the file itself",
                             f->blame == BLAME_RECORD ? "record" : "dump reader",
                             place != NULL ? place : "a module");
-    const char *file = f->evidence != NULL ? strstr(f->evidence, NO_SYMBOLS) : NULL;
-    if (file != NULL && place != NULL) {
-        const char *why = strstr(file + strlen(NO_SYMBOLS), ": "); /* after its name */
-        why = why != NULL ? why : "";
-        const char *end = strstr(why, "; ");
-        return arena_printf(keep, "%s has no symbols%.*s%s", place,
-                            (int)(end != NULL ? (size_t)(end - why) : strlen(why)), why,
+    if (f->facts.file != NULL && place != NULL)
+        return arena_printf(keep, "%s has no symbols%s%s%s", place,
+                            f->facts.flaw != NULL ? ": " : "", text_or_empty(f->facts.flaw),
                             text_or_empty(cause));
-    }
     if (f->frame_a < 0 && f->frame_b < 0)
         return arena_printf(keep, "%s has no stack%s", engine, text_or_empty(cause));
     if (against == NULL && failure_is_of_lines(f))

@@ -17,10 +17,10 @@ bool failure_is_by_finding(const struct diff_case *c);
 
 /* The own module that has no symbols or another identity, where that is the cause; else the first
  * that differs, or NULL. */
-const char *failure_module(const struct finding *f, struct arena *keep);
+const char *failure_module(const struct finding *f);
 
-/* "app.pdb, looked for in symbols": the file of symbols that F's evidence says is missing or cannot
- * be read, and where it was sought; NULL: it says of none. */
+/* "app.pdb, looked for in symbols": the file of symbols that is missing or cannot be read, and
+ * where it was looked for; NULL: no file is. */
 const char *failure_file(const struct finding *f, struct arena *keep);
 
 /* MODULE in lower case, with "*" where "ob2" is the build: one fault in one program is in one

@@ -151,17 +151,9 @@ static void keep_scores(struct reading *r, const struct run_case *c, struct run_
     kept->result.score_count = count;
 }
 
-static void copy_finding(struct reading *r, const struct finding *f, struct finding *copy)
+static const char *copy_text(void *context, const char *text)
 {
-    *copy = *f;
-    copy->engine = copy_of(r, f->engine);
-    copy->against = copy_of(r, f->against);
-    copy->wrong = copy_of(r, f->wrong);
-    copy->evidence = copy_of(r, f->evidence);
-    copy->module = copy_of(r, f->module);
-    copy->function = copy_of(r, f->function);
-    copy->blame_engine = copy_of(r, f->blame_engine);
-    copy->witnesses = copy_of(r, f->witnesses);
+    return copy_of(context, text);
 }
 
 /* The finding that decides the case, and an independent one: groups of failing cases are made of
@@ -177,7 +169,7 @@ static void keep_deciding(struct reading *r, const struct run_case *c, struct ru
     if (count > 0 && copies == NULL)
         (void)fault_no_memory(r->fault, "figures of a run");
     for (uint32_t i = 0; copies != NULL && i < count; i++)
-        copy_finding(r, findings[i], &copies[i]);
+        copies[i] = finding_copy(findings[i], copy_text, r);
     if (copies != NULL) {
         kept->result.findings = copies;
         kept->result.finding_count = count;

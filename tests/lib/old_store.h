@@ -3,6 +3,13 @@
 #ifndef TESTS_OLD_STORE_H
 #define TESTS_OLD_STORE_H
 
+#define UNDO_VERSION_21                                                                            \
+    "ALTER TABLE finding DROP COLUMN facts; ALTER TABLE finding DROP COLUMN fact_module;"          \
+    "ALTER TABLE finding DROP COLUMN fact_file; ALTER TABLE finding DROP COLUMN fact_sought;"      \
+    "ALTER TABLE finding DROP COLUMN fact_flaw; ALTER TABLE finding DROP COLUMN fact_left_by;"     \
+    "ALTER TABLE finding DROP COLUMN fact_kinds; ALTER TABLE finding DROP COLUMN fact_more;"       \
+    "PRAGMA user_version = 20;"
+
 #define UNDO_VERSION_20 "DELETE FROM run_median WHERE figure = 'arch'; PRAGMA user_version = 19;"
 
 #define UNDO_VERSION_19                                                                            \

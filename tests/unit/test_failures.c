@@ -18,8 +18,7 @@ struct made_case {
 
 #define STEP_IN(file)                                                                              \
     .engine = "dump", .against = FINDING_TRUTH, .against_truth = true, .module = (file),           \
-    .cause = CAUSE_WRONG_STEP,                                                                     \
-    .evidence = "the walks part at main (a.exe!0x10), which dump leaves by UWOP_SET_FPREG: why"
+    .cause = CAUSE_WRONG_STEP, .facts = {.left_by = "UWOP_SET_FPREG"}
 #define LACKS_IN(file) STEP_IN(file), .frame_a = -1
 #define LACKS LACKS_IN("a-ob2.exe")
 #define EXTRA STEP_IN("a-ob2.exe"), .frame_b = -1
