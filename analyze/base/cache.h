@@ -1,8 +1,8 @@
 /* The user's cache: files that can be made or fetched again. They are all in one folder, so that
  * one limit and one command apply to all of them:
  *
- *     FOLDER/index/KEY      symbol indexes, listings of large symbol folders, versions of judges,
- *                           answers of contestants
+ *     FOLDER/index/KEY      symbol indexes, listings of large symbol folders, versions and answers
+ *                           of judges, answers of contestants
  *     FOLDER/download/KEY   files from symbol servers; their keys have folders, as on the server
  *     FOLDER/partial/       files that are being written
  *

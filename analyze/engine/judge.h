@@ -67,6 +67,9 @@ struct judge {
     const char *overrides; /* WINEDLLOVERRIDES instead of those of the launcher; NULL: those */
     const char *word;  /* it is slow and asked only if TWINSTACK_JUDGES has this; NULL: always */
     bool asks_version; /* `--version` prints it; else the answer has it */
+    /* True when the same question about the same images and PDBs has the same answer: it is then
+     * kept, and costs nothing the next time. `read` must not write into it. NULL: never. */
+    bool (*repeats)(const struct crash_case *crash);
     /* NULL: it judges cases that have a dump. */
     bool (*concerns)(const struct engine_input *in, const char **why);
     /* Makes the question; NULL: it needs nothing but the stage. */
@@ -90,10 +93,20 @@ enum { JUDGE_LIMIT_MS = 60000, JUDGE_WORDS_MAX = 32 };
 /* True when the case has a dump; else *why gives the reason. */
 bool judge_has_dump(const struct engine_input *in, const char **why);
 
+/* ---- judge_kept.c ----------------------------------------------------------------------- */
+
 /* What PROGRAM prints as its version, in KEEP; NULL: it does not say. It is kept in the cache of
  * STORE, where a changed program has another one; STORE NULL: it is asked each time. */
 const char *judge_version(const char *program, const struct symbol_store *store,
                           struct arena *keep);
+
+/* Where the answer to REQUEST is kept; NULL: nowhere. It belongs to the program as it is now, its
+ * arguments and input, and the case's images and PDBs. */
+const char *judge_answer_key(const struct judge_work *w, const struct process_request *request);
+
+/* NULL: there is none, or KEY is NULL. */
+char *judge_answer_kept(const struct judge_work *w, const char *key);
+void judge_answer_keep(const struct judge_work *w, const char *key, const char *answer);
 
 /* ---- judge_answer.c --------------------------------------------------------------------- */
 

@@ -78,8 +78,7 @@ static bool is_staged_role(enum case_role role)
     return role == ROLE_IMAGE || role == ROLE_PDB;
 }
 
-/* The names and hashes of the case's images and PDBs. */
-static const char *key_of(const struct crash_case *crash, struct arena *keep)
+const char *judge_pool_key(const struct crash_case *crash, struct arena *keep)
 {
     const char *key = "";
     for (uint32_t i = 0; i < crash->file_count && key != NULL; i++)
@@ -104,7 +103,7 @@ static enum status fill_set(const struct judge_stage *stage, const struct crash_
 static enum status find_set(struct judge_pool *pool, const struct crash_case *crash,
                             struct arena *keep, struct judge_stage *out, struct fault *fault)
 {
-    const char *key = key_of(crash, keep);
+    const char *key = judge_pool_key(crash, keep);
     for (uint32_t i = 0; key != NULL && i < pool->set_count; i++)
         if (strcmp(pool->sets[i].key, key) == 0) {
             out->folder = path_join(keep, pool->folder, pool->sets[i].name);

@@ -22,6 +22,9 @@ void judge_pool_close(struct judge_pool *pool);
 /* The folder in which every judge of the pool works. */
 const char *judge_pool_folder(const struct judge_pool *pool);
 
+/* The names and hashes of the case's images and PDBs. NULL: out of memory. */
+const char *judge_pool_key(const struct crash_case *crash, struct arena *keep);
+
 /* As judge_stage_open(), in the pool's folder for the case's images and PDBs.
  * judge_stage_close() removes only the dump from it. */
 enum status judge_pool_stage(struct judge_pool *pool, const struct crash_case *crash,

@@ -3,6 +3,7 @@
 #include "engine/judges.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
@@ -174,6 +175,19 @@ static enum status read(const struct judge_work *w, const struct judge_question 
     return read_answers(answer, &asked->physical, asked->frames, w->keep, stack, w->fault);
 }
 
+/* With a PDB beside each image it looks for no other file. */
+static bool repeats(const struct crash_case *crash)
+{
+    bool has_pdbs = getenv("LLVM_SYMBOLIZER_OPTS") == NULL, has_images = false;
+    for (uint32_t i = 0; i < crash->file_count; i++) {
+        if (crash->files[i].role != ROLE_IMAGE)
+            continue;
+        has_images = true;
+        has_pdbs &= i + 1 < crash->file_count && crash->files[i + 1].role == ROLE_PDB;
+    }
+    return has_pdbs && has_images;
+}
+
 static const char *const programs[] = {"llvm-symbolizer-19", "llvm-symbolizer", NULL};
 static const char *const arguments[] = {"--output-style=JSON", "--relative-address", "--inlining",
                                         NULL};
@@ -188,6 +202,7 @@ const struct judge judge_symbolizer = {
     .arguments = arguments,
     .serves = arguments, /* it answers each request in one line */
     .asks_version = true,
+    .repeats = repeats,
     .concerns = concerns,
     .prepare = prepare,
     .read = read,

@@ -4,10 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if !defined(_WIN32)
-#include <sys/stat.h>
-#endif
-
 #include "base/files.h"
 #include "engine/engines.h"
 #include "engine/judge.h"
@@ -412,44 +408,6 @@ TEST(a_stage_is_removed_with_its_files)
         CHECK_EQ(path_is_file(image), rows[i].image_stays);
     }
 }
-
-#if !defined(_WIN32)
-/* A program that notes each start and prints VERSION. */
-static void make_program(const char *path, const char *version)
-{
-    char text[1024];
-    const int bytes =
-        snprintf(text, sizeof text, "#!/bin/sh\necho >> '%s.starts'\necho 'tool version %s'\n",
-                 path, version);
-    test_write(path, text, (size_t)bytes);
-    REQUIRE(chmod(path, 0755) == 0);
-}
-
-TEST(a_version_is_asked_once_for_each_program)
-{
-    struct symbol_store *store;
-    struct fault fault = FAULT_INIT;
-    struct arena arena;
-    arena_init(&arena, 0);
-    const char *cache = arena_printf(&arena, "%s/cache", test_scratch());
-    const char *program = arena_printf(&arena, "%s/tool", test_scratch());
-    const char *starts = arena_printf(&arena, "%s.starts", program);
-    const struct symbol_store_options options = {.cache = cache};
-    REQUIRE(symbol_store_open(&options, &store, &fault) == ERR_NONE);
-    make_program(program, "1");
-    for (int i = 0; i < 3; i++)
-        CHECK_STR(judge_version(program, store, &arena), "tool version 1");
-    CHECK_EQ(path_bytes(starts), 1);
-    CHECK_STR(judge_version(program, NULL, &arena), "tool version 1");
-    CHECK_EQ(path_bytes(starts), 2);
-    make_program(program, "2.0"); /* an update */
-    for (int i = 0; i < 3; i++)
-        CHECK_STR(judge_version(program, store, &arena), "tool version 2.0");
-    CHECK_EQ(path_bytes(starts), 3);
-    symbol_store_close(store);
-    arena_free(&arena);
-}
-#endif
 
 TEST(a_staged_dump_differs_by_the_places_of_images_alone)
 {
