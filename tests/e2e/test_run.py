@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -145,6 +146,25 @@ class Run(e2e.Case):
                 if sign == signal.SIGKILL:
                     os.killpg(child.pid, signal.SIGKILL)  # what the killed script had started
                 self.assertEqual(left, before)
+
+    def test_ctrl_c_is_not_lost_while_a_command_substitution_ends(self):
+        before = servers()
+        with tempfile.TemporaryDirectory() as folder:
+            here, tool = pathlib.Path(folder) / "here", pathlib.Path(folder) / "cat"
+            tool.write_text(f"""#!/bin/sh
+{shutil.which("cat")} "$@"
+case $* in *serve.url) ;; *) exit ;; esac
+trap '' INT; exec >&-; : >'{here}'; sleep 1 # its output is read, but it has not ended: an instant, longer on a busy machine
+""", encoding="utf-8")
+            tool.chmod(0o755)
+            with script("-k", "null_write.ob", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                        env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}) as child:
+                while not here.exists() and child.poll() is None:
+                    time.sleep(0.01)
+                time.sleep(0.1)  # the script waits for the end of that program
+                os.killpg(child.pid, signal.SIGINT)
+                self.assertEqual(child.wait(timeout=20 * e2e.PATIENCE), 130)
+        self.assertEqual(servers(), before)
 
     def test_nothing_is_written_outside_the_build_folder(self):
         self.assertFalse((e2e.ROOT / "twinstack.db").exists())
