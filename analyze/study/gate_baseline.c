@@ -167,33 +167,52 @@ static void check_failures(const struct sides *d)
                                   d->s->keep, "; %u failed before, in another way", otherwise)));
 }
 
-static bool was_accepted(const struct run_side *before, const struct diff_case *c)
+static int by_case(const void *x, const void *y)
 {
-    const struct diff_case *cases = before->side.cases;
-    if (before->info.verdicts[VERDICT_XFAIL] > 0)
-        for (uint32_t i = 0; i < before->side.count; i++)
-            if (cases[i].verdict == VERDICT_XFAIL && is_same_case(&cases[i], c))
-                return true;
-    return false;
+    const struct diff_case *a = *(const struct diff_case *const *)x;
+    const struct diff_case *b = *(const struct diff_case *const *)y;
+    const int order = strcmp(a->scenario, b->scenario);
+    return order != 0 ? order : strcmp(a->variant, b->variant);
+}
+
+/* The cases of SIDE that pass only by acceptance, sorted; NULL: out of memory. */
+static const struct diff_case **accepted_of(const struct diff_side *side, struct arena *keep,
+                                            uint32_t *count)
+{
+    const struct diff_case **out =
+        ARENA_ARRAY(keep, (size_t)side->count + 1, const struct diff_case *);
+    *count = 0;
+    for (uint32_t i = 0; out != NULL && i < side->count; i++)
+        if (side->cases[i].verdict == VERDICT_XFAIL)
+            out[(*count)++] = &side->cases[i];
+    if (out != NULL)
+        array_sort(out, *count, sizeof *out, by_case);
+    return out;
 }
 
 /* Every repeat counts, as in the verdicts. */
-static void check_acceptances(const struct sides *d)
+static enum status check_acceptances(const struct sides *d, struct fault *fault)
 {
     const uint32_t then = d->before->info.verdicts[VERDICT_XFAIL];
     const uint32_t now = d->now->info.verdicts[VERDICT_XFAIL];
     const uint64_t asked = d->s->request->max_accepted;
     const uint64_t most = asked == GATE_ACCEPTED_OF_BASELINE ? then : asked;
-    uint32_t added = 0;
-    for (uint32_t i = 0; i < d->now->side.count; i++) {
-        const struct diff_case *c = &d->now->side.cases[i];
-        added += c->verdict == VERDICT_XFAIL && !was_accepted(d->before, c);
+    uint32_t added = 0, was_count, is_count;
+    const struct diff_case **was = accepted_of(&d->before->side, d->s->keep, &was_count);
+    const struct diff_case **is = accepted_of(&d->now->side, d->s->keep, &is_count);
+    if (was == NULL || is == NULL)
+        return fault_no_memory(fault, "acceptances");
+    for (uint32_t i = 0, at = 0; i < is_count; i++) {
+        while (at < was_count && by_case(&was[at], &is[i]) < 0)
+            at++;
+        added += at == was_count || !is_same_case(was[at], is[i]);
     }
     if (now + then > 0 || asked != GATE_ACCEPTED_OF_BASELINE)
         gate_add(d->s, "accepted", now <= most,
                  "%u cases pass only by acceptance, %u of them new since run %" PRIu64
                  ", at most %" PRIu64 " allowed (--max-accepted)",
                  now, added, d->before->info.id, most);
+    return ERR_NONE;
 }
 
 /* ---- the baseline itself ---------------------------------------------------------------- */
@@ -379,7 +398,8 @@ enum status gate_check_baseline(struct gate_session *s, struct store *store, str
     check_failures(&d);
     if (check_gone(&d, fault) != ERR_NONE || check_losses(&d, fault) != ERR_NONE)
         return fault->code;
-    check_acceptances(&d);
+    if (check_acceptances(&d, fault) != ERR_NONE)
+        return fault->code;
     if (limits_engines(s->request))
         check_times(&d, compared.limits.measured);
     return s->request->lane_count > 0

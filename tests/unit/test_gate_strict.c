@@ -2,6 +2,7 @@
  * that is made of parts. */
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "gate_fixture.h"
@@ -124,6 +125,72 @@ TEST(as_many_cases_as_allowed_may_pass_by_acceptance)
                                      .max_accepted = rows[i].most},
                &gate);
         CHECK_EQ(gate.open, rows[i].open);
+        store_tear_down(&f);
+    }
+}
+
+/* A complete run of the cases in TEXT, each as SCENARIO/VARIANT/REPEAT; '~' before one: it passes
+ * only by acceptance. */
+static void put_cases(struct store_fixture *f, const char *text)
+{
+    struct run_info run = plain();
+    REQUIRE(store_begin_run(f->store, &run, &f->keep, &f->fault) == ERR_NONE);
+    for (const char *at = text; *at != '\0'; at += strspn(at, " ")) {
+        const bool accepted = *at == '~';
+        char scenario[8], variant[8];
+        struct run_case c = {.scenario = scenario,
+                             .variant = variant,
+                             .kind = CASE_KIND_CRASH,
+                             .result = {.verdict = accepted ? VERDICT_XFAIL : VERDICT_PASS,
+                                        .reason = "",
+                                        .right = "all"}};
+        at += accepted;
+        REQUIRE(sscanf(at, "%7[^/]/%7[^/]/%u", scenario, variant, &c.repeat) == 3);
+        REQUIRE(store_put_case(f->store, run.id, &c, &f->fault) == ERR_NONE);
+        at += strcspn(at, " ");
+    }
+    REQUIRE(store_finish_run(f->store, run.id, RUN_COMPLETE, 1, &f->fault) == ERR_NONE);
+}
+
+TEST(acceptances_that_the_baseline_did_not_have_are_counted)
+{
+    static const struct {
+        const char *name, *before, *now;
+        uint32_t accepted, added, most;
+    } rows[] = {
+        {"the same ones, in another order", "~b/o/0 ~a/o/0 ~c/o/0", "~a/o/0 ~c/o/0 ~b/o/0", 3, 0,
+         3},
+        {"two builds, in another order", "~a/o/0 ~a/p/0", "~a/p/0 ~a/o/0", 2, 0, 2},
+        {"of another build", "~a/o/0", "~a/p/0", 1, 1, 1},
+        {"of another scenario", "~a/o/0", "~b/o/0", 1, 1, 1},
+        {"it passed before", "a/o/0 ~b/o/0", "~a/o/0 ~b/o/0", 2, 1, 1},
+        {"it was not there", "b/o/0", "~a/o/0 b/o/0", 1, 1, 0},
+        {"one more repeat", "~a/o/0", "~a/o/0 ~a/o/1", 2, 0, 1},
+        {"one of the repeats was accepted", "a/o/0 ~a/o/1", "~a/o/0", 1, 0, 1},
+        {"each repeat of a new one counts", "~b/o/0", "~a/o/0 ~a/o/1 ~b/o/0", 3, 2, 1},
+        {"new ones before, between and after", "~b/o/0 ~d/o/0",
+         "~a/o/0 ~b/o/0 ~c/o/0 ~d/o/0 ~e/o/0", 5, 3, 2},
+        {"one that is gone", "~a/o/0 ~b/o/0 ~c/o/0", "~c/o/0", 1, 0, 3},
+        {"none any more", "~a/o/0", "a/o/0", 0, 0, 1},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct store_fixture f;
+        struct gate gate;
+        store_set_up(&f);
+        test_row(rows[i].name);
+        put_cases(&f, rows[i].before);
+        put_cases(&f, rows[i].now);
+        decide(&f, (struct gate_request){.against = "1", .max_accepted = GATE_ACCEPTED_OF_BASELINE},
+               &gate);
+        const struct gate_check *check = check_of(&gate, "accepted");
+        if (CHECK(check != NULL)) {
+            CHECK_STR(check->text,
+                      arena_printf(&f.keep,
+                                   "%u cases pass only by acceptance, %u of them new since run 1, "
+                                   "at most %u allowed (--max-accepted)",
+                                   rows[i].accepted, rows[i].added, rows[i].most));
+            CHECK_EQ(check->holds, rows[i].accepted <= rows[i].most);
+        }
         store_tear_down(&f);
     }
 }
