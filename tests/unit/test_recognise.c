@@ -56,6 +56,8 @@ static struct places parse(const char *text, struct arena *keep)
         p->va = p->image != NULL ? p->image->base_va + p->offset : p->offset;
         count++;
     }
+    if (count > 0 && count < PLACES_MAX)
+        at[count] = at[count - 1]; /* what reads past the end finds one frame more */
     return (struct places){at, count};
 }
 
@@ -253,7 +255,15 @@ static const struct row rows[] = {
     {"in no module", "app!1010 app!1020 app!1040", "app!1010 app!1020 app!1040 ?!1234",
      "invented_frames", 3, "no code"},
     {"in place of one", "app!1010 app!1020 app!1040 app!1050",
-     "app!1010 app!1020 app!5500 app!1050", "invented_frames", 2, "nothing on the stack"},
+     "app!1010 app!1020 app!5500 app!1050", "invented_frames", 2,
+     "frame 2 is code, and nothing on the stack returns to it"},
+    {"in place of one of two", "app!1010 app!1040", "app!1010 app!5500", "invented_frames", 1,
+     "frame 1 is code, and nothing on the stack returns to it"},
+    {"in place of a third", TRUE_STACK, "app!1010 app!5500 plug!2000 plug!2100 app!5600 app!1050",
+     "invented_frames", 1, "frame 1 is code, and nothing on the stack returns to it, and 1 more"},
+    {"in place of more than a third", TRUE_STACK,
+     "app!1010 app!5500 plug!2000 plug!5000 app!5600 app!1050", "unexplained", 1, NULL},
+    {"in place of the only one", "app!1010", "app!5500", "unexplained", 0, NULL},
 
     {"an identity of another build", "app!1010 plug!2000", "app!1010 plug!2000", "sound", 0, NULL},
     {"nothing in common", TRUE_STACK, "app!5000 app!5100 plug!5200", "unexplained", 0, NULL},
