@@ -87,6 +87,7 @@ struct source_kind {
     bool has_slices; /* see struct source */
     bool has_unwind; /* its unwind data is used even where another file names the code */
     bool by_image;   /* a module without an identity gets the file that its image states */
+    bool by_code_id; /* a file may state the code_id of its image, which proves as much */
     struct source_notes notes;
     bool (*recognize)(const void *data, size_t bytes);
     /* Identifies a file, or slice SLICE of a fat one; OUT->name is the file's name already. Texts

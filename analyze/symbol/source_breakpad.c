@@ -36,6 +36,8 @@ static enum status identify(const struct file_map *file, uint32_t slice, struct 
         out->name = arena_string(keep, identity.module);
         out->image_name = arena_string(keep, identity.image);
         memcpy(out->debug_id, identity.debug_id, sizeof out->debug_id);
+        if (identity.code_id != NULL && strlen(identity.code_id) < sizeof out->code_id)
+            memcpy(out->code_id, identity.code_id, strlen(identity.code_id) + 1);
         if (out->name == NULL)
             fault_no_memory(fault, "Breakpad symbol file");
     }
@@ -46,6 +48,8 @@ static enum status identify(const struct file_map *file, uint32_t slice, struct 
 static enum source_fit fit(const struct source_id *id, const struct source_want *want)
 {
     const char *name = want->module->name;
+    if (want->debug_id[0] == '\0' && want->module->code_id[0] != '\0')
+        return text_equal_nocase(id->code_id, want->module->code_id) ? FIT_IDENTITY : FIT_NONE;
     const struct source_want by_module = {want->module, NULL, want->debug_id};
     const enum source_fit as_pdb = source_fit_as_pdb(id, &by_module);
 
@@ -61,6 +65,33 @@ static char *file_name(const char *module, struct arena *keep)
     const size_t bytes = strlen(module);
     const bool pdb = bytes > 4 && text_equal_nocase(module + bytes - 4, ".pdb");
     return arena_printf(keep, "%.*s.sym", (int)(pdb ? bytes - 4 : bytes), module);
+}
+
+static bool is_under(const struct source_id *id, const char *key)
+{
+    return source_has_debug_id(id, key) ||
+           (id->code_id[0] != '\0' && text_equal_nocase(id->code_id, key));
+}
+
+/* Windows' images also have a folder of their own, under either identity: app.dll/ID/app.sym,
+ * app.dll/ID/app.dll.sym. rust-minidump's code_info_breakpad_sym_lookup() is the first with the
+ * code_id. */
+static uint32_t places_of_image(const struct module *module, const char *debug_id,
+                                struct arena *keep, struct source_place *out)
+{
+    const char *dot = strrchr(module->name, '.');
+    const char *stem = dot != NULL
+                           ? arena_printf(keep, "%.*s.sym", (int)(dot - module->name), module->name)
+                           : NULL;
+    const char *whole = file_name(module->name, keep);
+    uint32_t used = 0;
+    if (stem != NULL)
+        out[used++] = (struct source_place){module->name, debug_id, stem};
+    if (stem != NULL && module->code_id[0] != '\0')
+        out[used++] = (struct source_place){module->name, module->code_id, stem};
+    if (whole != NULL && module->code_id[0] != '\0')
+        out[used++] = (struct source_place){module->name, module->code_id, whole};
+    return used;
 }
 
 /* Breakpad's layout: app.pdb/ID/app.sym; images of other systems have no PDB: app/ID/app.sym. */
@@ -82,7 +113,7 @@ static uint32_t places(const struct source_want *want, struct arena *keep,
         if (as != NULL)
             out[used++] = (struct source_place){name, want->debug_id, as};
     }
-    return used;
+    return windows ? used + places_of_image(want->module, want->debug_id, keep, out + used) : used;
 }
 
 static void store_as(const struct source_id *id, struct arena *keep, struct source_place *out)
@@ -367,9 +398,10 @@ const struct source_kind source_breakpad = {
               .several = NOTE_SEVERAL_SYM_BUILDS,
               .given = NOTE_GIVEN_FILE_OTHER_BUILD},
     .recognize = breakpad_recognize,
+    .by_code_id = true,
     .identify = identify,
     .fit = fit,
-    .is_under = source_has_debug_id,
+    .is_under = is_under,
     .places = places,
     .store_as = store_as,
     .open = open_file,

@@ -108,7 +108,9 @@ static struct source *find_on_servers(struct search *s, const struct source_kind
     const uint32_t count = kind->places(&s->want, s->scratch, places);
 
     for (uint32_t r = 0; r < s->store->root_count + s->store->server_count; r++) {
-        for (uint32_t i = 0; i < count && places[i].key[0] != '\0'; i++) {
+        for (uint32_t i = 0; i < count; i++) {
+            if (places[i].key[0] == '\0')
+                continue;
             const char *root = store_server(s->store, r);
             const char *path = store_find_on_server(s->store, root, places[i], s->scratch);
             struct source *source = path != NULL ? open_source(s, kind, path, 0) : NULL;
@@ -193,9 +195,12 @@ static struct source *find(struct search *s, const struct source_kind *kind)
 /* The file that names the code of a module with an identity. */
 static struct source *find_names(struct search *s)
 {
+    const bool by_debug_id = s->want.debug_id[0] != '\0';
+    const bool by_code_id = s->want.module->code_id[0] != '\0';
     struct source *source = NULL;
-    for (size_t k = 0; k < SOURCE_KINDS && source == NULL && s->want.debug_id[0] != '\0'; k++)
-        if (source_kinds[k]->layer == LAYER_NAMES)
+    for (size_t k = 0; k < SOURCE_KINDS && source == NULL; k++)
+        if (source_kinds[k]->layer == LAYER_NAMES &&
+            (by_debug_id || (by_code_id && source_kinds[k]->by_code_id)))
             source = find(s, source_kinds[k]);
     return source;
 }

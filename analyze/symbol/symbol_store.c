@@ -143,10 +143,11 @@ enum status symbol_store_bind_pdb(struct symbol_store *store, const char *name, 
                                   struct fault *fault)
 {
     struct file_map map;
-    if (file_map(path, &map, fault) != ERR_NONE)
+    bool unpacked;
+    if (source_map(path, &map, &unpacked, fault) != ERR_NONE)
         return fault->code;
     const struct source_kind *kind = source_recognize(map.data, map.bytes);
-    if (kind == NULL && source_is_stranger(map.data, map.bytes)) {
+    if (kind == NULL && (unpacked || source_is_stranger(map.data, map.bytes))) {
         (void)source_refuse(map.data, map.bytes, fault);
         fault_set_path(fault, path);
     } else if (kind != NULL && kind->layer == LAYER_IMAGE) {
@@ -154,7 +155,7 @@ enum status symbol_store_bind_pdb(struct symbol_store *store, const char *name, 
                                 "an image is given by `--symbols FILE`");
         fault_set_path(fault, path);
     }
-    file_unmap(&map);
+    source_unmap(&map, unpacked);
     if (fault->code != ERR_NONE)
         return fault->code;
     if (kind != NULL && kind->layer == LAYER_METHODS)

@@ -98,6 +98,35 @@ class Resolve(e2e.Case):
                     done = self.run_twinstack("resolve", "--symbols", folder, stdin=f"{words}\n")
                     self.assertIn(" none ", done.stdout)
 
+    def test_a_symbol_file_given_by_itself_may_be_packed(self):
+        sym = self.run_twinstack("symbols", "export", "--format", "breakpad", e2e.ROOT / "corpus/crash-x86/crash.pdb").stdout.encode()
+        for name, data in (("crash.sym.gz", sym), ("crash.pdb.gz", (e2e.ROOT / "corpus/crash-x86/crash.pdb").read_bytes())):
+            packed = self.folder / name
+            packed.write_bytes(gzip.compress(data))
+            for given in (str(packed), f"crash.exe={packed}"):
+                done = self.run_twinstack("resolve", "--pdb", given, stdin="crash.exe!0x2755\n")
+                self.assertIn("_Tidy_deallocate", done.stdout, name + done.stderr)
+        packed.write_bytes(gzip.compress(b"neither"))
+        self.assertIn("expected a PDB", self.run_twinstack("resolve", "--pdb", packed, stdin="crash.exe!0x2755\n", exit_code=3).stderr)
+
+    def test_breakpad_files_under_the_name_of_their_image(self):
+        """rust-minidump's code_info_breakpad_sym_lookup(): "<code file>/<code identifier>/<code file>.sym", without ".dll"."""
+        debug_id, code_id = "3249D99D0C4049318610F4E4FB0B69361", "5AB380779000"
+        sym = self.run_twinstack("symbols", "export", "--format", "breakpad", e2e.ROOT / "corpus/crash-x86/crash.pdb").stdout
+        self.assertNotIn("INFO CODE_ID", sym)  # no image is beside it
+        sym = sym.replace("crash.pdb\n", f"crash.pdb\nINFO CODE_ID {code_id} crash.exe\n", 1)
+        for n, (key, place, found) in enumerate((
+                (f"- {debug_id}", f"crash.exe/{debug_id}/crash.sym", True), (f"{code_id} -", f"crash.exe/{code_id}/crash.sym", True),
+                (f"{code_id} -", f"crash.exe/{code_id.lower()}/crash.exe.sym", True), (f"{code_id} {debug_id}", f"crash.exe/{code_id}/crash.sym", True),
+                (f"{code_id} -", "crash.sym", True), ("5AB380779001 -", "crash.sym", False),
+                ("5AB380779001 -", "crash.exe/5AB380779001/crash.sym", False), (f"- {debug_id[:-1]}2", f"crash.exe/{code_id}/crash.sym", False))):
+            with self.subTest(key, place=place):
+                file = self.folder / str(n) / place
+                file.parent.mkdir(parents=True)
+                file.write_text(sym)
+                done = self.run_twinstack("resolve", "--symbols", self.folder / str(n), stdin=f"# module crash.exe {key}\ncrash.exe!0x2755\n")
+                self.assertEqual("_Tidy_deallocate" in done.stdout, found, done.stdout + done.stderr)
+
     def test_a_compressed_debug_file_is_that_of_its_image(self):
         images = self.fixture("images/i10-elf-crash")
         shutil.copy(images / "crash", self.folder)
