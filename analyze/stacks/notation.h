@@ -56,6 +56,7 @@ struct notation {
     ROW(resolved)                                                                                  \
     ROW(go)                                                                                        \
     ROW(panic)                                                                                     \
+    ROW(kernel)                                                                                    \
     ROW(perf)                                                                                      \
     ROW(umdh)                                                                                      \
     ROW(markup)                                                                                    \

@@ -51,6 +51,8 @@
  *     FUNCTION(ARGUMENTS)   and on the next line FILE:LINE +0xDISTANCE, after "goroutine N [...]:":
  *                           Go
  *     at FILE:LINE          the place of the function on the line before
+ *     FUNCTION+0xOFFSET/0xSIZE [MODULE]
+ *                           in a log of Linux, after "Call Trace:"; without a module it is vmlinux
  *
  * and, each in a file of its own, the panics of Rust without addresses, perf script, UMDH, the
  * crashrpt.xml of CrashRpt, the text that `resolve` prints, the markup of LLVM's symbolizer, which

@@ -98,6 +98,7 @@ struct stack_input {
     bool is_text;           /* a lone CR ends a line: see input_is_text() */
     bool images_stated;     /* input_state_images() was called */
     bool is_apple;          /* a crash report of Apple: only numbered lines must be frames */
+    uint8_t kernel;         /* of notation_kernel.c: where in a report the lines are */
     uint8_t rest[4];        /* of UTF-16: what is no whole character yet */
     uint32_t rest_bytes;
 
