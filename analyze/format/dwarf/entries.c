@@ -102,19 +102,12 @@ uint64_t cursor_unsigned_long(struct dwarf_cursor *c)
     return 0;
 }
 
-static void skip_leb128(struct dwarf_cursor *c)
-{
-    while (c->at < c->end && (*c->at & 0x80) != 0)
-        c->at++;
-    cursor_skip(c, 1);
-}
-
 /* Skips a value whose size depends on it. */
 static void skip_variable(struct dwarf_cursor *c, enum dwarf_size size)
 {
     switch (size) {
     case SIZE_LEB128:
-        skip_leb128(c);
+        (void)cursor_unsigned(c);
         break;
     case SIZE_STRING:
         (void)cursor_string(c);
@@ -123,13 +116,9 @@ static void skip_variable(struct dwarf_cursor *c, enum dwarf_size size)
         cursor_skip(c, cursor_unsigned(c));
         break;
     case SIZE_BLOCK1:
-        cursor_skip(c, cursor_fixed(c, 1));
-        break;
     case SIZE_BLOCK2:
-        cursor_skip(c, cursor_fixed(c, 2));
-        break;
     case SIZE_BLOCK4:
-        cursor_skip(c, cursor_fixed(c, 4));
+        cursor_skip(c, cursor_fixed(c, 1U << (size - SIZE_BLOCK1)));
         break;
     default: /* its length is unknown, or the form may not be indirect */
         c->failed = true;
@@ -195,7 +184,7 @@ static uint8_t attribute_name(uint64_t number)
 
 /* The attributes of one abbreviation, up to the pair of zeros. */
 static bool read_attributes(struct dwarf_abbreviations *table, struct dwarf_cursor *c,
-                            const uint8_t *start, struct dwarf_abbreviation *out)
+                            struct dwarf_abbreviation *out)
 {
     uint32_t bytes = 0;
     bool is_fixed = true;
@@ -212,9 +201,9 @@ static bool read_attributes(struct dwarf_abbreviations *table, struct dwarf_curs
         struct dwarf_attribute *attribute = &table->attributes[table->attribute_count++];
         *attribute = (struct dwarf_attribute){.name = attribute_name(number),
                                               .form = dwarf_form_of(form, &table->format),
-                                              .constant = (uint32_t)(c->at - start)};
+                                              .constant = (uint32_t)(c->at - table->start)};
         if (attribute->form.size == SIZE_CONSTANT)
-            skip_leb128(c);
+            (void)cursor_unsigned(c);
         else if (attribute->form.size <= SIZE_LARGEST)
             bytes += attribute->form.size;
         else
@@ -231,70 +220,47 @@ static bool read_attributes(struct dwarf_abbreviations *table, struct dwarf_curs
 
 ARRAY_ORDER(compare_codes, struct dwarf_abbreviation, code)
 
-/* Skips what read_attributes() reads. */
-static bool skip_attributes(struct dwarf_cursor *c)
-{
-    for (uint32_t i = 0; i < ATTRIBUTES_MAX; i++) {
-        const uint64_t number = cursor_unsigned(c), form = cursor_unsigned(c);
-        if (c->failed || (number == 0 && form == 0))
-            return !c->failed;
-        if (form < COUNT_OF(forms) && forms[form].size == SIZE_CONSTANT)
-            skip_leb128(c);
-    }
-    return false;
-}
-
-/* Reads the next abbreviation, with its attributes if it is number WANTED or that is 0. False: the
- * table ends, or is damaged. */
+/* Reads the next abbreviation. False: the table ends, or is damaged. */
 static bool read_abbreviation(struct dwarf_abbreviations *table, struct dwarf_cursor *c,
-                              const uint8_t *start, uint64_t wanted, struct dwarf_abbreviation *out)
+                              struct dwarf_abbreviation *out)
 {
     const uint64_t code = cursor_unsigned(c), tag = cursor_unsigned(c);
 
-    if (code == 0 || code > UINT32_MAX)
+    if (code == 0 || code > UINT32_MAX || c->at - table->start >= INT32_MAX)
         return false;
     *out = (struct dwarf_abbreviation){.code = (uint32_t)code,
                                        .tag = tag <= UINT16_MAX ? (uint16_t)tag : UINT16_MAX,
                                        .has_children = cursor_fixed(c, 1) != 0,
                                        .first = table->attribute_count};
-    return wanted == 0 || code == wanted ? read_attributes(table, c, start, out)
-                                         : skip_attributes(c);
+    return read_attributes(table, c, out);
 }
 
-static bool has_more(const struct dwarf_cursor *c, const uint8_t *start)
+/* Reads as much of a table as is good, or, if WANTED is not 0, up to the abbreviation of that
+ * number, which alone is kept. */
+static void read_table(struct abbreviation_tables *tables, struct object_bytes section,
+                       uint64_t wanted, struct dwarf_abbreviations *table)
 {
-    return cursor_left(c) > 0 && c->at - start < INT32_MAX;
-}
-
-/* Looks for the abbreviation WANTED alone. */
-static void read_root(struct dwarf_abbreviations *table, struct dwarf_cursor *c, uint64_t wanted)
-{
-    const uint8_t *start = c->at;
+    struct dwarf_cursor c = cursor_over(section, table->offset, false);
     struct dwarf_abbreviation item;
+    bool sorted = true, found = false;
 
-    while (has_more(c, start) && read_abbreviation(table, c, start, wanted, &item))
-        if (item.code == wanted) {
+    if (tables->read_bytes > READ_FACTOR * (uint64_t)section.bytes)
+        return; /* tables that overlap */
+    table->attribute_count = 0;
+    while (!found && read_abbreviation(table, &c, &item)) {
+        found = item.code == wanted;
+        if (found)
             table->root = item;
-            return;
-        }
-}
-
-/* Reads as much of a table as is good. */
-static void read_table(struct dwarf_abbreviations *table, struct dwarf_cursor *c)
-{
-    const uint8_t *start = c->at;
-    bool sorted = true;
-
-    while (has_more(c, start) &&
-           ARRAY_ROOM(table->items, table->room, (uint64_t)table->count + 1)) {
-        struct dwarf_abbreviation *item = &table->items[table->count];
-        if (!read_abbreviation(table, c, start, 0, item))
+        if (wanted != 0)
+            continue;
+        if (!ARRAY_ROOM(table->items, table->room, (uint64_t)table->count + 1))
             break;
-        sorted = sorted && (table->count == 0 || item[-1].code < item->code);
-        table->count++;
+        sorted = sorted && (table->count == 0 || table->items[table->count - 1].code < item.code);
+        table->items[table->count++] = item;
     }
     if (!sorted)
         array_sort(table->items, table->count, sizeof *table->items, compare_codes);
+    tables->read_bytes += (uint64_t)(c.at - table->start);
 }
 
 static bool is_table(const struct dwarf_abbreviations *table, uint64_t offset,
@@ -303,22 +269,6 @@ static bool is_table(const struct dwarf_abbreviations *table, uint64_t offset,
     return table->offset == offset && table->format.address_bytes == format->address_bytes &&
            table->format.offset_bytes == format->offset_bytes &&
            (table->format.version == 2) == (format->version == 2);
-}
-
-/* Reads the abbreviation WANTED of a table; 0: all of them. */
-static void read_some(struct abbreviation_tables *tables, struct object_bytes section,
-                      uint64_t wanted, struct dwarf_abbreviations *table)
-{
-    struct dwarf_cursor c = cursor_over(section, table->offset, false);
-
-    if (tables->read_bytes > READ_FACTOR * (uint64_t)section.bytes)
-        return; /* tables that overlap */
-    table->attribute_count = 0;
-    if (wanted == 0)
-        read_table(table, &c);
-    else
-        read_root(table, &c, wanted);
-    tables->read_bytes += (uint64_t)(c.at - table->start);
 }
 
 /* The table at OFFSET, as a unit of FORMAT reads it: it ends where it is damaged. NULL: nothing of
@@ -366,11 +316,11 @@ static const struct dwarf_abbreviation *find(struct dwarf_object *object,
     const struct object_bytes section = object->sections[DEBUG_ABBREV];
 
     if (!table->is_read && table->root.code == 0)
-        read_some(&object->tables, section, code, table);
+        read_table(&object->tables, section, code, table);
     if (!table->is_read && code == table->root.code)
         return &table->root;
     if (!table->is_read)
-        read_some(&object->tables, section, 0, table);
+        read_table(&object->tables, section, 0, table);
     table->is_read = true;
     if (code <= table->count && table->items[code - 1].code == code)
         return &table->items[code - 1];
@@ -412,13 +362,13 @@ bool dwarf_entry_values(struct dwarf_context *context, struct dwarf_entry *entry
 
     for (uint32_t i = 0; i < entry->is->count; i++) {
         const struct dwarf_attribute *a = &table->attributes[entry->is->first + i];
-        if (a->form.size == SIZE_CONSTANT) {
+        if (a->form.size <= SIZE_LARGEST) {
+            entry->values[a->name] = (struct dwarf_value){c.at, a->form.size, a->form};
+            cursor_skip(&c, a->form.size);
+        } else if (a->form.size == SIZE_CONSTANT) {
             const uint8_t *at = table->start + a->constant;
             entry->values[a->name] =
                 (struct dwarf_value){at, (uint32_t)(section.data + section.bytes - at), a->form};
-        } else if (a->form.size <= SIZE_LARGEST) {
-            entry->values[a->name] = (struct dwarf_value){c.at, a->form.size, a->form};
-            cursor_skip(&c, a->form.size);
         } else {
             entry->values[a->name] = dwarf_value_take(&c, a->form, &context->format);
         }
@@ -431,37 +381,29 @@ bool dwarf_entry_values(struct dwarf_context *context, struct dwarf_entry *entry
 bool dwarf_entry_skip(struct dwarf_context *context, struct dwarf_entry *entry, bool *whole)
 {
     const struct dwarf_abbreviation *is = entry->is;
-    const struct dwarf_attribute *attributes = context->abbreviations->attributes;
     const uint8_t *unit = context->object->sections[DEBUG_INFO].data + context->start;
     struct dwarf_cursor c = entry_cursor(context, entry);
-    struct dwarf_value sibling = {.at = NULL};
     uint64_t offset;
 
-    const bool wants_sibling = whole != NULL && is->has_children && entry_has(entry, AT_SIBLING);
     if (whole != NULL)
         *whole = !is->has_children;
-    if (is->bytes != ENTRY_VARIABLE && !wants_sibling) {
+    if (whole == NULL || !is->has_children || !entry_has(entry, AT_SIBLING)) {
+        if (is->bytes == ENTRY_VARIABLE)
+            return dwarf_entry_values(context, entry);
         cursor_skip(&c, is->bytes);
-    } else {
-        for (uint32_t i = is->first; i < is->first + is->count; i++) {
-            const struct dwarf_attribute *a = &attributes[i];
-            if (a->name == AT_SIBLING)
-                sibling = (struct dwarf_value){c.at, a->form.size, a->form};
-            if (a->form.size <= SIZE_LARGEST)
-                cursor_skip(&c, a->form.size);
-            else if (a->form.size != SIZE_CONSTANT)
-                (void)dwarf_value_take(&c, a->form, &context->format);
-        }
+        entry->next = c.at;
+        context->damaged = context->damaged || c.failed;
+        return !c.failed;
     }
-    entry->next = c.at;
-    if (wants_sibling && !c.failed && sibling.form.kind == VALUE_REFERENCE && sibling.bytes <= 8 &&
-        dwarf_value_number(sibling, c.big_endian, &offset) &&
-        offset <= context->end - context->start && unit + offset > c.at) {
+    if (!dwarf_entry_values(context, entry))
+        return false;
+    const struct dwarf_value sibling = entry->values[AT_SIBLING];
+    *whole = sibling.form.kind == VALUE_REFERENCE && sibling.bytes <= 8 &&
+             dwarf_value_number(sibling, c.big_endian, &offset) &&
+             offset <= context->end - context->start && unit + offset > entry->next;
+    if (*whole)
         entry->next = unit + offset;
-        *whole = true;
-    }
-    context->damaged = context->damaged || c.failed;
-    return !c.failed;
+    return true;
 }
 
 bool dwarf_entry_read(struct dwarf_context *context, const uint8_t *at, const uint8_t *end,
