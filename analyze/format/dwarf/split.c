@@ -57,15 +57,6 @@ static enum debug_section column_section(uint64_t number, uint64_t version)
     return number == 8 && version >= 5 ? DEBUG_RNGLISTS : DEBUG_SECTIONS;
 }
 
-/* A number of BYTES bytes at OFFSET of a section; false: outside. */
-static bool number_at(struct object_bytes section, uint64_t offset, uint32_t bytes, bool big_endian,
-                      uint64_t *out)
-{
-    struct dwarf_cursor c = cursor_over(section, offset, big_endian);
-    *out = cursor_fixed(&c, bytes);
-    return !c.failed;
-}
-
 struct unit_index {
     struct object_bytes bytes;
     bool big_endian;
@@ -86,8 +77,7 @@ static bool read_index(const struct object_debug *debug, struct unit_index *out)
     out->slots = cursor_fixed(&c, 4);
     if (c.failed)
         return false;
-    const uint64_t half = load_number(bytes.data, 2, debug->big_endian);
-    out->version = word == 2 ? 2 : half;
+    out->version = word == 2 ? 2 : load_number(bytes.data, 2, debug->big_endian);
     if ((out->version != 2 && out->version != 5) || out->columns > INDEX_COLUMNS_MAX ||
         out->units > DWARF_UNITS_MAX || out->slots > 4 * (uint64_t)DWARF_UNITS_MAX)
         return false;
@@ -98,11 +88,10 @@ static bool read_index(const struct object_debug *debug, struct unit_index *out)
     return out->sizes + 4 * out->columns * out->units <= bytes.bytes;
 }
 
+/* In one of the tables, which the index has room for. */
 static uint64_t index_word(const struct unit_index *index, uint64_t offset)
 {
-    uint64_t value;
-    (void)number_at(index->bytes, offset, 4, index->big_endian, &value);
-    return value;
+    return load_number(index->bytes.data + offset, 4, index->big_endian);
 }
 
 static bool take_row(const struct unit_index *index, const struct object_debug *debug, uint64_t row,
@@ -135,11 +124,10 @@ static enum status add_package(struct dwarf *dwarf, const struct object_debug *d
     for (uint64_t i = 0; i < index.slots; i++) {
         const uint64_t row = index_word(&index, index.rows + 4 * i);
         struct object_bytes parts[DEBUG_SECTIONS] = {{NULL, 0}};
-        uint64_t id;
-        if (row == 0 || row > index.units || !take_row(&index, debug, row, parts) ||
-            !number_at(index.bytes, INDEX_HEAD_BYTES + 8 * i, 8, index.big_endian, &id))
+        if (row == 0 || row > index.units || !take_row(&index, debug, row, parts))
             continue;
-        struct dwarf_split *split = add_split(dwarf, id, fault);
+        const uint8_t *id = index.bytes.data + INDEX_HEAD_BYTES + 8 * i;
+        struct dwarf_split *split = add_split(dwarf, load_number(id, 8, index.big_endian), fault);
         if (split == NULL)
             return fault->code;
         split->package = debug;
