@@ -128,6 +128,14 @@ class Run(e2e.Case):
             self.assertIn(child.wait(timeout=20 * e2e.PATIENCE), (0, 130))
             self.assertEqual(servers(), before)
 
+    @staticmethod
+    def left(before):
+        """The servers that are there when they are those of BEFORE again, or after a while."""
+        end = time.monotonic() + 10 * e2e.PATIENCE
+        while servers() != before and time.monotonic() < end:
+            time.sleep(0.1)
+        return servers()
+
     def test_an_interrupted_run_leaves_no_server(self):
         before = servers()
         for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
@@ -139,10 +147,7 @@ class Run(e2e.Case):
                 self.assertEqual(len(servers()), len(before) + 1)
                 (os.kill if sign == signal.SIGKILL else os.killpg)(child.pid, sign)
                 child.wait(timeout=20 * e2e.PATIENCE)
-                end = time.monotonic() + 10 * e2e.PATIENCE
-                while servers() != before and time.monotonic() < end:
-                    time.sleep(0.1)
-                left = servers()
+                left = self.left(before)
                 if sign == signal.SIGKILL:
                     os.killpg(child.pid, signal.SIGKILL)  # what the killed script had started
                 self.assertEqual(left, before)
@@ -164,7 +169,7 @@ trap '' INT; exec >&-; : >'{here}'; sleep 1 # its output is read, but it has not
                 time.sleep(0.1)  # the script waits for the end of that program
                 os.killpg(child.pid, signal.SIGINT)
                 self.assertEqual(child.wait(timeout=20 * e2e.PATIENCE), 130)
-        self.assertEqual(servers(), before)
+        self.assertEqual(self.left(before), before)
 
     def test_nothing_is_written_outside_the_build_folder(self):
         self.assertFalse((e2e.ROOT / "twinstack.db").exists())
