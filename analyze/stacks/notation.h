@@ -57,6 +57,7 @@ struct notation {
     ROW(go)                                                                                        \
     ROW(panic)                                                                                     \
     ROW(kernel)                                                                                    \
+    ROW(stackdump)                                                                                 \
     ROW(perf)                                                                                      \
     ROW(umdh)                                                                                      \
     ROW(markup)                                                                                    \

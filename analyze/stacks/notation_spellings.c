@@ -143,6 +143,11 @@ static const struct {
     {"%w[0x%a]", PLAIN},
     {"{%* }%n. {%F:%L: }%f @ 0x%o in %m", PLAIN}, /* ClickHouse */
     {"%m(%f+%X) [0x%a] %s", PLAIN},               /* Ruby */
+    {"/%m(%f) %s", PLAIN},                        /* and an inlined call */
+    {"%f (in %m) + %D", PLAIN},                   /* atos */
+    {"%f (in %m) (%s)", PLAIN},
+    {"%a %f+%D (/%m)", PLAIN}, /* bpftrace */
+    {"%f+%D (/%m)", PLAIN},
     /* Python */
     {"Binary file \"%m\", at +0x%o [0x%a]", PLAIN},
     {"Binary file \"%m\", at %f+%X [0x%a]", PLAIN},

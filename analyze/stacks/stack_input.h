@@ -31,7 +31,7 @@
  * (notation_spellings.c): gdb, lldb, sanitizers, Android's tombstones, crash reports of macOS,
  * systemd-coredump, LLVM, Chromium, Gecko, HotSpot, Rust, .NET, Node, Python, Zig, winedbg, Boost,
  * std::stacktrace, backtrace_symbols(), minidump_stackwalk, Sentry, Unreal, Unity, Process Monitor,
- * System Informer, CrashRpt.
+ * System Informer, CrashRpt, atos, bpftrace. Stackdumps of Cygwin have a file of their own.
  * The others need more than one line:
  *
  *     module+0xOFFSET       as module!0xOFFSET; also module + 0xOFFSET, and module!name+0xOFFSET,

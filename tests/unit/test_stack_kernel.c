@@ -93,3 +93,25 @@ TEST(reports_of_linux)
     };
     stack_text_check(rows, COUNT_OF(rows));
 }
+
+/* ustack() in bpftrace's manual, atos(1), and the "C level backtrace information" of
+ * Ruby, whose inlined calls have no address. */
+TEST(lines_of_tracers_and_symbolizers)
+{
+    static const struct stack_text_row rows[] = {
+        {"bpftrace",
+         "        5649feec4090 readline+0 (/home/mmarchini/bash/bash/bash)\n"
+         "        5649fee2bfa6 yylex+22 (/home/mmarchini/bash/bash/bash)\n",
+         "-: bash!readline!0x0@i bash!yylex!0x0@r\n"},
+        {"atos",
+         "-[NSView f:] (in AppKit) + 24\nmain (in my app) (main.c:12)\nstd::f(int) (in a) "
+         "(a.h:7)\n",
+         "-: AppKit!-[NSView f:]!0x0@i my app!main!0x0@r(main.c:12) a!std::f(int)!0x0@r(a.h:7)\n"},
+        {"Ruby, and an inlined call",
+         "/usr/lib/libruby.so.3.1(rb_vm_bugreport+0x9) [0x7f2b7c0f3a4d] vm_dump.c:758\n"
+         "/usr/lib/libruby.so.3.1(rb_bug) error.c:820\n",
+         "-: libruby.so.3.1!rb_vm_bugreport!0x0@i(vm_dump.c:758) "
+         "libruby.so.3.1!rb_bug!0x0@r(error.c:820)\n"},
+    };
+    stack_text_check(rows, COUNT_OF(rows));
+}

@@ -219,3 +219,31 @@ TEST(frames_that_were_lost)
     };
     stack_text_check(rows, COUNT_OF(rows));
 }
+
+/* Lines of dumps in the issues of MSYS2 and git-for-windows; msys-2.0.dll of the last was at
+ * 0x210040000, so that 0x21005fe8e is 0x1fe8e. */
+TEST(stackdumps_of_cygwin)
+{
+    static const struct stack_text_row rows[] = {
+        {"11 digits, no module",
+         "Frame        Function    Args\n"
+         "000FFFF7570  7FEFD011817 (000021E3FF0, 00000000000, 00000413258, 000021E3C30)\n"
+         "00000000420  0007729064C (00000000020, 00000000020, 00000000000, 00000000001)\n",
+         "-: ?!0x7fefd011817@i ?!0x7729064c@r\n"},
+        {"32 bits",
+         "Stack trace:\nFrame     Function  Args\n"
+         "0100FDF8  765F422C  (765F0000, 00000003, 00000000, D9F89BC4)\n"
+         "0100FE58  765F403F  (765F0000, 00000003, 00000000, 007A5FF8)\nEnd of stack trace\n",
+         "-: ?!0x765f422c@i ?!0x765f403f@r\n"},
+        {"with modules",
+         "0007FFFF9E60  00021005FE8E (000210285F68, 00021026AB6E, 000000000000, 0007FFFF8D60) "
+         "msys-2.0.dll+0x1FE8E\n"
+         "0007FFFF9E60  0002100467F9 (000000000000, 000000000000, 000000000000, 0007FFFF9F38) "
+         "msys-2.0.dll+0x67F9\n",
+         "-: msys-2.0.dll!0x1fe8e@i msys-2.0.dll!0x67f9@r\n"},
+        {"three arguments",
+         "0007FFFF9E60  00021005FE8E (000210285F68, 00021026AB6E, 000000000000)\n",
+         "-: !malformed@0\n"},
+    };
+    stack_text_check(rows, COUNT_OF(rows));
+}
