@@ -213,6 +213,8 @@ static bool is_inside(struct pattern_text r)
 static enum line_is read_line(struct stack_input *input, struct pattern_text line,
                               struct frame *out)
 {
+    if (input->kernel == OUTSIDE && line.at < line.end && strchr("#0123456789", *line.at) != NULL)
+        return LINE_UNKNOWN; /* frames of other tools, which cost nothing here */
     struct pattern_text r = message_of(line);
     if (is_heading(r) || (input->kernel == OUTSIDE && is_inside(r)))
         input->kernel = IN_REPORT;
