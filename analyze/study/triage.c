@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/text.h"
 #include "base/text_pool.h"
 #include "store/store.h"
 #include "study/accuracy.h"
@@ -391,9 +390,6 @@ static const char *sentence_of_trouble(const struct run_case *c, enum trouble tr
     case TROUBLE_NO_RECORD:
         return "Wrong: the process died and left no record, so there is no stack of the offset "
                "way.";
-    case TROUBLE_BESIDE_NO_DUMP:
-        return arena_printf(keep, "%s That the process left no dump is accepted.",
-                            text_or_empty(sentence_of_stacks(c, keep)));
     case TROUBLE_NOT_JUDGED:
         return arena_printf(keep, "Not judged: %s.", reason);
     case TROUBLE_WRONG_END:
@@ -482,9 +478,8 @@ void triage_write_shares(struct json *j, const struct triage *t)
         }
         captured.total++;
         captured.right += item->trouble != TROUBLE_NOT_CAPTURED &&
-                          item->trouble != TROUBLE_NO_DUMP &&
-                          item->trouble != TROUBLE_BESIDE_NO_DUMP &&
-                          item->trouble != TROUBLE_NO_RECORD && item->trouble != TROUBLE_NOT_JUDGED;
+                          item->trouble != TROUBLE_NO_DUMP && item->trouble != TROUBLE_NO_RECORD &&
+                          item->trouble != TROUBLE_NOT_JUDGED;
     }
     json_array(j);
     write_share(j, &captured);

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "model/known.h"
 #include "study/figures.h"
 
 static const struct {
@@ -14,7 +13,6 @@ static const struct {
     [TROUBLE_NOT_CAPTURED] = {"not_captured", "with neither record nor dump"},
     [TROUBLE_NO_DUMP] = {"no_dump", "without a dump"},
     [TROUBLE_NO_RECORD] = {"no_record", "without a record"},
-    [TROUBLE_BESIDE_NO_DUMP] = {"beside_no_dump", "with a wrong stack and, as accepted, no dump"},
     [TROUBLE_NOT_JUDGED] = {"not_judged", "that could not be judged"},
     [TROUBLE_WRONG_STACK] = {"wrong_stack", "with a wrong stack"},
     [TROUBLE_NOT_AGREED] = {"not_agreed", "with stacks that differ where the truth is silent"},
@@ -44,33 +42,22 @@ const char *trouble_phrase(enum trouble trouble)
     return troubles[trouble].phrase;
 }
 
-/* What is wrong with C was found beside what is accepted of it. */
-static bool is_beyond(const struct run_case *c)
-{
-    return c->result.reason != NULL &&
-           strncmp(c->result.reason, KNOWN_BEYOND, strlen(KNOWN_BEYOND)) == 0;
-}
-
 /* A failing finding about an engine that had nothing to read, or about its stack. */
 static enum trouble trouble_of_findings(const struct run_case *c)
 {
-    enum trouble found = TROUBLE_NONE, absent = TROUBLE_NONE;
+    enum trouble found = TROUBLE_NONE;
     for (uint32_t i = 0; i < c->result.finding_count; i++) {
         const struct finding *f = &c->result.findings[i];
         if (!f->fails)
             continue;
         const struct engine_score *s = case_score(c, f->engine);
-        const bool of_dump = engine_kind_of(f->engine) == ENGINE_KIND_DUMP;
         if (s != NULL && s->state != STACK_OK)
-            absent = absent != TROUBLE_NONE ? absent
-                     : of_dump              ? TROUBLE_NO_DUMP
-                                            : TROUBLE_NO_RECORD;
-        else if (f->against_truth || found == TROUBLE_NONE)
+            return engine_kind_of(f->engine) == ENGINE_KIND_DUMP ? TROUBLE_NO_DUMP
+                                                                 : TROUBLE_NO_RECORD;
+        if (f->against_truth || found == TROUBLE_NONE)
             found = f->against_truth ? TROUBLE_WRONG_STACK : TROUBLE_NOT_AGREED;
     }
-    if (absent == TROUBLE_NO_DUMP && found == TROUBLE_WRONG_STACK && is_beyond(c))
-        return TROUBLE_BESIDE_NO_DUMP;
-    return absent != TROUBLE_NONE ? absent : found;
+    return found;
 }
 
 static enum trouble trouble_of_failure(const struct run_case *c)

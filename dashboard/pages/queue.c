@@ -150,10 +150,10 @@ static enum status read_filter(const struct view_input *in, struct filter *out, 
                               "failing, error, flaky, unexpected_pass, unexplained, accepted, "
                               "reference, rest");
     if (trouble != NULL && !trouble_parse(trouble, &out->trouble_given))
-        return fault_set_hint(
-            fault, ERR_USAGE, FAULT_NO_OFFSET, "no trouble of a case has this name",
-            "none, not_captured, no_dump, no_record, beside_no_dump, "
-            "not_judged, wrong_stack, not_agreed, wrong_end, false_alarm, flaky, unexpected_pass");
+        return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET,
+                              "no trouble of a case has this name",
+                              "none, not_captured, no_dump, no_record, not_judged, wrong_stack, "
+                              "not_agreed, wrong_end, false_alarm, flaky, unexpected_pass");
     out->group = group != NULL ? &out->group_given : NULL;
     out->trouble = trouble != NULL ? &out->trouble_given : NULL;
     return ERR_NONE;

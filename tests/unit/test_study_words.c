@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/files.h"
-#include "model/known.h"
 #include "stream/partial.h"
 #include "study/accuracy.h"
 #include "study/run_difference.h"
@@ -278,39 +277,6 @@ TEST(which_way_is_right_is_said_of_one_case)
     }
 }
 
-/* A hang that leaves no dump is accepted, and then its lines are wrong, too: a reader of "without a
- * dump" looks for a fault of the capture. */
-TEST(what_is_accepted_of_a_case_is_not_its_trouble)
-{
-    static const struct {
-        const char *name, *reason, *absent;
-        enum trouble trouble;
-    } rows[] = {
-        {"accepted", KNOWN_BEYOND "hang] accepted: more", "dump", TROUBLE_BESIDE_NO_DUMP},
-        {"not accepted", "dump, not_captured: no dump", "dump", TROUBLE_NO_DUMP},
-        {"no record", KNOWN_BEYOND "hang] accepted: more", "offset:rtl", TROUBLE_NO_RECORD},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const char *other = strcmp(rows[i].absent, "dump") == 0 ? "offset:rtl" : "dump";
-        struct engine_score scores[] = {
-            {.engine = rows[i].absent, .subject = true, .state = STACK_FAILED},
-            {.engine = other, .subject = true, .state = STACK_OK}};
-        struct finding findings[] = {
-            {.engine = rows[i].absent, .against_truth = true, .fails = true},
-            {.engine = other, .level = LEVEL_LINE, .against_truth = true, .fails = true}};
-        const struct run_case c = {.kind = CASE_KIND_HANG,
-                                   .timing = {.record_bytes = 9, .dump_bytes = 9},
-                                   .result = {.verdict = VERDICT_FAIL,
-                                              .reason = rows[i].reason,
-                                              .scores = scores,
-                                              .score_count = COUNT_OF(scores),
-                                              .findings = findings,
-                                              .finding_count = COUNT_OF(findings)}};
-        test_row(rows[i].name);
-        CHECK_STR(trouble_name(triage_trouble(&c)), trouble_name(rows[i].trouble));
-    }
-}
-
 TEST(shares_say_of_what_they_are)
 {
     static const struct {
@@ -324,8 +290,6 @@ TEST(shares_say_of_what_they_are)
         {"a wrong stack was captured", VERDICT_FAIL, CASE_KIND_CRASH, TROUBLE_WRONG_STACK, 1, 1, 0},
         {"without anything", VERDICT_FAIL, CASE_KIND_CRASH, TROUBLE_NOT_CAPTURED, 0, 1, 0},
         {"without a dump", VERDICT_FAIL, CASE_KIND_HANG, TROUBLE_NO_DUMP, 0, 1, 0},
-        {"with a wrong stack, and without a dump", VERDICT_FAIL, CASE_KIND_HANG,
-         TROUBLE_BESIDE_NO_DUMP, 0, 1, 0},
         {"without a record", VERDICT_FAIL, CASE_KIND_CRASH, TROUBLE_NO_RECORD, 0, 1, 0},
         {"not judged", VERDICT_ERROR, CASE_KIND_CRASH, TROUBLE_NOT_JUDGED, 0, 1, 0},
         {"a healthy program", VERDICT_PASS, CASE_KIND_CALM, TROUBLE_NONE, 0, 0, 1},
