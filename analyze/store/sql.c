@@ -430,7 +430,8 @@ const char *const store_sql[SQL_COUNT] = {
     [SQL_READ_HISTORY] =
         "SELECT r.id, r.commit_id, c.verdict FROM crash_case c JOIN run r ON r.id = c.run_id"
         " WHERE c.scenario = ?1 AND c.variant = ?2 AND c.repeat = ?3 AND r.id <= ?4"
-        " AND r.branch IS ?5 AND r.state = 'complete' ORDER BY r.id DESC LIMIT 1000",
+        " AND r.branch IS ?5 AND (r.state = 'complete' OR r.id = ?4)"
+        " ORDER BY r.id DESC LIMIT 1000",
     [SQL_FIND_CASE] = "SELECT id FROM crash_case WHERE run_id = ? AND scenario = ? AND variant = ?"
                       " AND repeat = ?",
 

@@ -84,3 +84,42 @@ TEST(a_side_has_each_case_by_itself)
     CHECK_EQ(side.count, 2);
     store_tear_down(&f);
 }
+
+/* A run that was cut off knows since when its cases fail, as a complete one does. */
+TEST(a_history_begins_with_the_run_itself)
+{
+    static const struct {
+        const char *name;
+        enum run_state before, last;
+        enum verdict first;
+        int failing, good; /* which of the three runs; -1: none */
+    } rows[] = {
+        {"complete", RUN_COMPLETE, RUN_COMPLETE, VERDICT_PASS, 1, 0},
+        {"cut off", RUN_COMPLETE, RUN_INTERRUPTED, VERDICT_PASS, 1, 0},
+        {"the one before, too", RUN_INTERRUPTED, RUN_INTERRUPTED, VERDICT_PASS, 2, 0},
+        {"it always failed", RUN_COMPLETE, RUN_INTERRUPTED, VERDICT_FAIL, 0, -1},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const enum run_state states[] = {RUN_COMPLETE, rows[i].before, rows[i].last};
+        struct run_info runs[3];
+        struct case_history got;
+        struct store_fixture f;
+        store_set_up(&f);
+        test_row(rows[i].name);
+        for (int k = 0; k < 3; k++) {
+            runs[k] = (struct run_info){
+                .label = "run", .uuid = arena_printf(&f.keep, "%d", k), .branch = "main"};
+            REQUIRE(store_begin_run(f.store, &runs[k], &f.keep, &f.fault) == ERR_NONE);
+            struct run_case c = {.scenario = "a",
+                                 .variant = "ob2",
+                                 .result = {.verdict = k == 0 ? rows[i].first : VERDICT_FAIL}};
+            REQUIRE(store_put_case(f.store, runs[k].id, &c, &f.fault) == ERR_NONE);
+            REQUIRE(store_finish_run(f.store, runs[k].id, states[k], 1, &f.fault) == ERR_NONE);
+        }
+        const struct diff_case c = {.scenario = "a", .variant = "ob2", .verdict = VERDICT_FAIL};
+        REQUIRE(store_read_history(f.store, &c, &runs[2], &f.keep, &got, &f.fault) == ERR_NONE);
+        CHECK_EQ(got.failing_run, runs[rows[i].failing].id);
+        CHECK_EQ(got.good_run, rows[i].good >= 0 ? runs[rows[i].good].id : 0);
+        store_tear_down(&f);
+    }
+}
