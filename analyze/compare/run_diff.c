@@ -323,8 +323,10 @@ static void take_case(const struct run_case *c, uint32_t index, struct diff_case
         else if (text_equal(s->engine, ENGINE_NAME_DUMP))
             out->has |= DIFF_HAS_DUMP;
     }
-    out->finding = finding_deciding(c->result.findings, c->result.finding_count);
-    out->second = finding_second(c->result.findings, c->result.finding_count);
+    const struct finding *shown[FINDINGS_DECIDING];
+    findings_deciding(c->result.findings, c->result.finding_count, c->result.reason, shown);
+    out->finding = shown[0];
+    out->second = shown[1];
 }
 
 static void take_times(const struct run_case *c, uint32_t index, struct arena *keep,

@@ -65,8 +65,8 @@ enum {
 struct diff_case {
     const char *scenario, *variant;
     const char *reason, *signature, *folder; /* NULL: none; folder only where the case fails */
-    const struct finding *finding;           /* finding_deciding(); NULL: none */
-    const struct finding *second;            /* finding_second(); NULL: none */
+    const struct finding *finding;           /* findings_deciding(); NULL: none */
+    const struct finding *second;            /* likewise */
     enum case_kind kind;
     enum verdict verdict;
     uint32_t repeat;

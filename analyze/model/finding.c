@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "model/known.h"
 
 static const char *const level_names[] = {"physical", "function", "line"};
 
@@ -113,9 +114,10 @@ static bool is_of_step(const struct finding *f)
     return f->blame == BLAME_WALK && f->cause == CAUSE_WRONG_STEP;
 }
 
-const struct finding *finding_second(const struct finding *findings, uint32_t count)
+static const struct finding *second_of(const struct finding *findings, uint32_t count,
+                                       const struct finding *first)
 {
-    const struct finding *first = finding_deciding(findings, count), *second = NULL;
+    const struct finding *second = NULL;
     if (first == NULL || (!is_of_symbols(first) && !is_of_step(first)))
         return NULL;
     const bool of_step = is_of_symbols(first);
@@ -127,6 +129,19 @@ const struct finding *finding_second(const struct finding *findings, uint32_t co
             second = f;
     }
     return second;
+}
+
+void findings_deciding(const struct finding *findings, uint32_t count, const char *reason,
+                       const struct finding *out[FINDINGS_DECIDING])
+{
+    const struct finding *first = finding_deciding(findings, count), *beyond = NULL;
+    const bool accepted =
+        reason != NULL && strncmp(reason, KNOWN_BEYOND, strlen(KNOWN_BEYOND)) == 0;
+    for (uint32_t i = 0; accepted && first != NULL && i < count && beyond == NULL; i++)
+        if (findings[i].fails && findings[i].cause != first->cause)
+            beyond = &findings[i];
+    out[0] = beyond != NULL ? beyond : first;
+    out[1] = beyond != NULL ? NULL : second_of(findings, count, first);
 }
 
 /* The rows that a finding covers, as numbers that no other thread has. */

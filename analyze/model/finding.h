@@ -159,9 +159,13 @@ typedef bool finding_kind_fn(const void *context, const struct finding *f);
 uint32_t finding_places(const struct finding *findings, uint32_t count, finding_kind_fn *kinds,
                         const void *context);
 
-/* The first failing finding, in the thread of the deciding one, of a fault that the deciding one
- * cannot explain: a wrong step of a walk, where names or lines at right addresses decide, or the
- * reverse. NULL: there is none. */
-const struct finding *finding_second(const struct finding *findings, uint32_t count);
+/* The findings by which a case is in its groups: the deciding one, and the first failing one, in
+ * the same thread, of a fault that it cannot explain: a wrong step of a walk, where names or lines
+ * at right addresses decide, or the reverse. Where REASON says that the case fails beyond what was
+ * accepted, the deciding one is accepted: only the first failing one of another cause. NULL: there
+ * is none. */
+enum { FINDINGS_DECIDING = 2 };
+void findings_deciding(const struct finding *findings, uint32_t count, const char *reason,
+                       const struct finding *out[FINDINGS_DECIDING]);
 
 #endif

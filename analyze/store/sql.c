@@ -1,4 +1,5 @@
 /* Every SQL statement.  Parameters are bound, and columns read, in the order written here. */
+#include "model/known.h"
 #include "store/statements.h"
 
 /* Of the lists of model/fields.h. */
@@ -44,8 +45,7 @@
 #define FACTS_OF_f "f.facts" FINDING_FACTS(FACT_OF_F, NUMBER_OF_F)
 #define FACTS_OF_s "s.facts" FINDING_FACTS(FACT_OF_S, NUMBER_OF_S)
 
-/* The finding that decided a failing case, and an independent one: see finding_deciding(),
- * finding_second(). */
+/* The findings by which a failing case is in its groups: see findings_deciding(). */
 #define FINDING_COLUMNS(F)                                                                         \
     #F ".cause, " #F ".engine, coalesce(" #F ".evidence,"                                          \
        " (SELECT value FROM text WHERE id = " #F ".evidence_text)), " #F ".blame, " #F             \
@@ -56,23 +56,34 @@
        ".cause NOT IN ('symbols_missing', 'symbols_mismatch') AND " #F ".frame_a >= 0 AND " #F     \
        ".level <> 0"
 #define OF_STEP(F) #F ".blame LIKE 'walk of %' AND " #F ".cause = 'wrong_step'"
+#define DECIDING(COLUMN)                                                                           \
+    " (SELECT w." COLUMN " FROM finding w WHERE w.case_id = c.id AND w.fails AND w.thread_id IS"   \
+    "   (SELECT v.thread_id FROM finding v WHERE v.case_id = c.id AND v.fails"                     \
+    "    ORDER BY v.position LIMIT 1)"                                                             \
+    "  ORDER BY w.row, w.position LIMIT 1)"
+#define BEYOND                                                                                     \
+    " CASE WHEN instr(c.reason, '" KNOWN_BEYOND "') = 1 THEN"                                      \
+    " (SELECT b.position FROM finding b WHERE b.case_id = c.id AND b.fails"                        \
+    "  AND b.cause <> " DECIDING("cause") " ORDER BY b.position LIMIT 1) END"
 #define DECIDING_FINDING                                                                           \
     FINDING_COLUMNS(f)                                                                             \
     ", " FINDING_COLUMNS(                                                                          \
         s) " FROM crash_case c"                                                                    \
-           " LEFT JOIN finding f ON c.signature IS NOT NULL AND f.case_id = c.id AND f.position =" \
-           " (SELECT w.position FROM finding w WHERE w.case_id = c.id AND w.fails AND "            \
-           "w.thread_id IS"                                                                        \
-           "   (SELECT v.thread_id FROM finding v WHERE v.case_id = c.id AND v.fails"              \
-           "    ORDER BY v.position LIMIT 1)"                                                      \
-           "  ORDER BY w.row, w.position LIMIT 1)"                                                 \
-           " LEFT JOIN finding s ON s.case_id = f.case_id AND s.position ="                        \
-           " (SELECT w.position FROM finding w WHERE w.case_id = f.case_id AND w.fails"            \
-           "  AND w.thread_id IS f.thread_id"                                                      \
-           "  AND (" OF_SYMBOLS(f) " AND " OF_STEP(w) " OR " OF_STEP(f) " AND " OF_SYMBOLS(        \
-               w) ")"                                                                              \
-                  "  ORDER BY w.row, w.position LIMIT 1)"                                          \
-                  " WHERE run_id = ?"
+           " LEFT JOIN finding f ON c.signature IS NOT NULL AND f.case_id = "                      \
+           "c.id AND f.position ="                                                                 \
+           " coalesce(" BEYOND "," DECIDING(                                                       \
+               "position") ")"                                                                     \
+                           " LEFT JOIN finding s ON s.case_id = f.case_id AND "                    \
+                           "s.position ="                                                          \
+                           " (SELECT w.position FROM finding w WHERE w.case_id "                   \
+                           "= f.case_id AND w.fails"                                               \
+                           "  AND w.thread_id IS f.thread_id AND f.position "                      \
+                           "= " DECIDING("position") "  AND (" OF_SYMBOLS(f) " AND " OF_STEP(      \
+                               w) " OR " OF_STEP(f) " AND"                                         \
+                                                    " " OF_SYMBOLS(                                \
+                                                        w) ")"                                     \
+                                                           "  ORDER BY w.row, w.position LIMIT 1)" \
+                                                           " WHERE run_id = ?"
 
 #define CASE_FILTER                                                                                \
     "(?1 IS NULL OR c.run_id = ?1) AND (?2 IS NULL OR c.scenario = ?2)"                            \

@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "model/known.h"
 #include "study/failures_words.h"
 
 /* ---- one case after the other ------------------------------------------------------------- */
@@ -403,24 +402,10 @@ enum status failures_end(struct failure_count *count, uint32_t **places, struct 
     return ERR_NONE;
 }
 
-void failures_findings(const struct run_case *c, const struct finding *out[FAILURES_OF_CASE])
-{
-    const struct finding *findings = c->result.findings;
-    const uint32_t count = c->result.finding_count;
-    const struct finding *first = finding_deciding(findings, count), *beyond = NULL;
-    const bool accepted = c->result.reason != NULL &&
-                          strncmp(c->result.reason, KNOWN_BEYOND, strlen(KNOWN_BEYOND)) == 0;
-    for (uint32_t i = 0; accepted && first != NULL && i < count && beyond == NULL; i++)
-        if (findings[i].fails && findings[i].cause != first->cause)
-            beyond = &findings[i];
-    out[0] = beyond != NULL ? beyond : first;
-    out[1] = beyond != NULL ? NULL : finding_second(findings, count);
-}
-
 struct diff_case failures_case(const struct run_case *c)
 {
-    const struct finding *findings[FAILURES_OF_CASE];
-    failures_findings(c, findings);
+    const struct finding *findings[FINDINGS_DECIDING];
+    findings_deciding(c->result.findings, c->result.finding_count, c->result.reason, findings);
     struct diff_case out = {
         .scenario = c->scenario,
         .variant = c->variant,

@@ -1,9 +1,9 @@
 /* The failing cases of a run by what is broken: one fault is one group, however many cases it hits
  * and however it shows in them, and two faults are two. The finding that decides a case
- * (finding_deciding) says which mechanism that is: an unwind code, missing symbols, the record, the
- * reader of dumps, the lines of symbols in a module; where no mechanism is known, whose stack, what
- * is wrong with it and in which module. A case with a finding of an independent part
- * (finding_second) is also in a second group. Cases without a finding are grouped by the reason of
+ * (findings_deciding) says which mechanism that is: an unwind code, missing symbols, the record,
+ * the reader of dumps, the lines of symbols in a module; where no mechanism is known, whose stack,
+ * what is wrong with it and in which module. A case with a second finding, of an
+ * independent part, is also in a second group. Cases without a finding are grouped by the reason of
  * their verdict. */
 #ifndef STUDY_FAILURES_H
 #define STUDY_FAILURES_H
@@ -12,7 +12,12 @@
 #include "base/text_pool.h"
 #include "model/difference.h"
 
-enum { FAILURE_BLAMES = 4, FAILURE_FORMS = 8, FAILURE_KEY_BYTES = 17, FAILURES_OF_CASE = 2 };
+enum {
+    FAILURE_BLAMES = 4,
+    FAILURE_FORMS = 8,
+    FAILURE_KEY_BYTES = 17,
+    FAILURES_OF_CASE = FINDINGS_DECIDING
+};
 
 struct failure_blame {
     const char *text; /* finding_blame_text() */
@@ -39,7 +44,7 @@ struct failure {
     struct failure_form forms[FAILURE_FORMS]; /* the others are not counted */
     uint32_t form_count;
     enum verdict verdict;
-    bool second; /* the example is here by finding_second() */
+    bool second; /* the example is here by its second finding */
     /* Of those that show what the sentence says, the one with the shortest stacks; its finding is
      * copied. */
     const struct diff_case *example;
@@ -70,10 +75,6 @@ bool failures_add(struct failure_count *count, const struct diff_case *c,
 /* Groups that only follow from another one become part of it; sorts. (*PLACES)[number] is where the
  * group is in `rows` then. NULL: PLACES is not needed. Fails: ERR_MEMORY. */
 enum status failures_end(struct failure_count *count, uint32_t **places, struct fault *fault);
-
-/* The findings by which C is in its groups: the one that decides it, or of a case that fails beyond
- * what was accepted the first of another cause; and finding_second(). NULL: there is none. */
-void failures_findings(const struct run_case *c, const struct finding *out[FAILURES_OF_CASE]);
 
 /* C as failures_add() takes it; borrows C. */
 struct diff_case failures_case(const struct run_case *c);

@@ -160,8 +160,8 @@ static const char *copy_text(void *context, const char *text)
  * them. */
 static void keep_deciding(struct reading *r, const struct run_case *c, struct run_case *kept)
 {
-    const struct finding *findings[FAILURES_OF_CASE];
-    failures_findings(c, findings);
+    const struct finding *findings[FINDINGS_DECIDING];
+    findings_deciding(c->result.findings, c->result.finding_count, c->result.reason, findings);
     uint32_t count = 0;
     while (count < COUNT_OF(findings) && findings[count] != NULL)
         count++;

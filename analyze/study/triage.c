@@ -390,6 +390,12 @@ static const char *sentence_of_trouble(const struct run_case *c, enum trouble tr
     case TROUBLE_NO_RECORD:
         return "Wrong: the process died and left no record, so there is no stack of the offset "
                "way.";
+    case TROUBLE_NO_DUMP_STACK:
+        return arena_printf(keep, "Wrong: there is a dump, and no stack of the dump way: %s.",
+                            reason);
+    case TROUBLE_NO_OFFSET_STACK:
+        return arena_printf(keep, "Wrong: there is a record, and no stack of the offset way: %s.",
+                            reason);
     case TROUBLE_NOT_JUDGED:
         return arena_printf(keep, "Not judged: %s.", reason);
     case TROUBLE_WRONG_END:

@@ -13,6 +13,8 @@ static const struct {
     [TROUBLE_NOT_CAPTURED] = {"not_captured", "with neither record nor dump"},
     [TROUBLE_NO_DUMP] = {"no_dump", "without a dump"},
     [TROUBLE_NO_RECORD] = {"no_record", "without a record"},
+    [TROUBLE_NO_DUMP_STACK] = {"no_dump_stack", "whose dump gives no stack"},
+    [TROUBLE_NO_OFFSET_STACK] = {"no_offset_stack", "whose record has no stack"},
     [TROUBLE_NOT_JUDGED] = {"not_judged", "that could not be judged"},
     [TROUBLE_WRONG_STACK] = {"wrong_stack", "with a wrong stack"},
     [TROUBLE_NOT_AGREED] = {"not_agreed", "with stacks that differ where the truth is silent"},
@@ -42,18 +44,29 @@ const char *trouble_phrase(enum trouble trouble)
     return troubles[trouble].phrase;
 }
 
-/* A failing finding about an engine that had nothing to read, or about its stack. */
+static enum trouble trouble_of_no_stack(const struct run_case *c, const char *engine)
+{
+    if (engine_kind_of(engine) == ENGINE_KIND_DUMP)
+        return c->timing.dump_bytes > 0 ? TROUBLE_NO_DUMP_STACK : TROUBLE_NO_DUMP;
+    return c->timing.record_bytes > 0 ? TROUBLE_NO_OFFSET_STACK : TROUBLE_NO_RECORD;
+}
+
+/* A failing finding about an engine without a stack, or about its stack; of a case that fails
+ * beyond what was accepted, one that is not accepted. */
 static enum trouble trouble_of_findings(const struct run_case *c)
 {
+    const uint32_t count = c->result.finding_count;
+    const struct finding *shown[FINDINGS_DECIDING];
+    const struct finding *const first = finding_deciding(c->result.findings, count);
     enum trouble found = TROUBLE_NONE;
-    for (uint32_t i = 0; i < c->result.finding_count; i++) {
+    findings_deciding(c->result.findings, count, c->result.reason, shown);
+    for (uint32_t i = 0; i < count; i++) {
         const struct finding *f = &c->result.findings[i];
-        if (!f->fails)
+        if (!f->fails || (shown[0] != first && f->cause == first->cause))
             continue;
         const struct engine_score *s = case_score(c, f->engine);
         if (s != NULL && s->state != STACK_OK)
-            return engine_kind_of(f->engine) == ENGINE_KIND_DUMP ? TROUBLE_NO_DUMP
-                                                                 : TROUBLE_NO_RECORD;
+            return trouble_of_no_stack(c, f->engine);
         if (f->against_truth || found == TROUBLE_NONE)
             found = f->against_truth ? TROUBLE_WRONG_STACK : TROUBLE_NOT_AGREED;
     }

@@ -12,6 +12,8 @@ enum trouble {
     TROUBLE_NOT_CAPTURED,    /* neither record nor dump                              */
     TROUBLE_NO_DUMP,         /* the dump way had nothing to read                     */
     TROUBLE_NO_RECORD,       /* the offset way had nothing to read                   */
+    TROUBLE_NO_DUMP_STACK,   /* there is a dump, and the dump way has no stack       */
+    TROUBLE_NO_OFFSET_STACK, /* there is a record, and the offset way has no stack   */
     TROUBLE_NOT_JUDGED,      /* ERROR: gone, damaged, or the harness failed          */
     TROUBLE_WRONG_STACK,     /* a stack of an engine under test differs from the truth */
     TROUBLE_NOT_AGREED,      /* its engines differ only where the truth is silent      */

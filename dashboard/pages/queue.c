@@ -152,7 +152,8 @@ static enum status read_filter(const struct view_input *in, struct filter *out, 
     if (trouble != NULL && !trouble_parse(trouble, &out->trouble_given))
         return fault_set_hint(fault, ERR_USAGE, FAULT_NO_OFFSET,
                               "no trouble of a case has this name",
-                              "none, not_captured, no_dump, no_record, not_judged, wrong_stack, "
+                              "none, not_captured, no_dump, no_record, no_dump_stack, "
+                              "no_offset_stack, not_judged, wrong_stack, "
                               "not_agreed, wrong_end, false_alarm, flaky, unexpected_pass");
     out->group = group != NULL ? &out->group_given : NULL;
     out->trouble = trouble != NULL ? &out->trouble_given : NULL;

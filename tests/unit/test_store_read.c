@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/process.h"
 #include "make_run.h"
+#include "model/known.h"
 #include "random.h"
 #include "store_fixture.h"
 
@@ -517,17 +518,17 @@ TEST(a_database_is_published_to_any_file_but_itself)
     store_tear_down(&f);
 }
 
-/* Outcomes have the findings that finding_deciding() and finding_second() choose among all. */
+/* Outcomes have the findings that findings_deciding() chooses among all. */
 TEST(the_findings_that_decide_are_one_rule_in_sql_and_here)
 {
-    enum { CASES = 600, FINDINGS = 6 };
+    enum { CASES = 900, FINDINGS = 6 };
     static const enum cause causes[] = {CAUSE_WRONG_STEP, CAUSE_SYMBOLS_MISSING, CAUSE_LINE_TABLE};
     static const enum blame blames[] = {BLAME_WALK, BLAME_SYMBOLS_SHARED, BLAME_UNKNOWN};
     static struct finding findings[CASES][FINDINGS];
     struct store_fixture f;
     struct run_case *read = NULL;
     uint64_t random = 43;
-    uint32_t count = 0, second = 0;
+    uint32_t count = 0, second = 0, beyond = 0;
     store_set_up(&f);
     struct run_info run = run_of("01234567-0000", "abcdef0123", "first");
     REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
@@ -549,7 +550,7 @@ TEST(the_findings_that_decide_are_one_rule_in_sql_and_here)
                              .variant = arena_printf(&f.keep, "v%u", (unsigned)i),
                              .kind = CASE_KIND_CRASH,
                              .result = {.verdict = VERDICT_FAIL,
-                                        .reason = "",
+                                        .reason = i % 4 == 0 ? KNOWN_BEYOND "a] accepted: b" : "c",
                                         .right = "",
                                         .signature = "s",
                                         .findings = findings[i],
@@ -559,8 +560,8 @@ TEST(the_findings_that_decide_are_one_rule_in_sql_and_here)
     REQUIRE(store_read_outcomes(f.store, run.id, &f.keep, &read, &count, &f.fault) == ERR_NONE);
     REQUIRE(count == CASES);
     for (uint32_t i = 0; i < CASES; i++) {
-        const struct finding *const want[] = {finding_deciding(findings[i], FINDINGS),
-                                              finding_second(findings[i], FINDINGS)};
+        const struct finding *want[FINDINGS_DECIDING];
+        findings_deciding(findings[i], FINDINGS, i % 4 == 0 ? KNOWN_BEYOND "a]" : "c", want);
         const struct case_result *got = &read[i].result;
         test_row(read[i].variant);
         CHECK_EQ(got->finding_count, (want[0] != NULL) + (want[1] != NULL));
@@ -569,7 +570,9 @@ TEST(the_findings_that_decide_are_one_rule_in_sql_and_here)
             CHECK_EQ(got->findings[k].blame, want[k]->blame);
         }
         second += want[1] != NULL;
+        beyond += want[0] != finding_deciding(findings[i], FINDINGS);
     }
     CHECK(second > 10);
+    CHECK(beyond > 10);
     store_tear_down(&f);
 }

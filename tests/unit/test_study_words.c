@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "model/known.h"
 #include "stream/partial.h"
 #include "study/accuracy.h"
 #include "study/run_difference.h"
@@ -277,6 +278,43 @@ TEST(which_way_is_right_is_said_of_one_case)
     }
 }
 
+/* What is accepted is not what is wrong with a case that fails in something else. */
+TEST(the_trouble_of_a_case_is_not_what_was_accepted)
+{
+    static const struct {
+        const char *name, *reason;
+        enum trouble trouble;
+        const char *engine; /* of the finding by which it is in a group */
+    } rows[] = {
+        {"nothing is accepted", "dump=not_captured", TROUBLE_NO_DUMP, "dump"},
+        {"no reason", NULL, TROUBLE_NO_DUMP, "dump"},
+        {"the lost dump is accepted", KNOWN_BEYOND "a] accepted: offset:rtl=line_table; b",
+         TROUBLE_WRONG_STACK, "offset:rtl"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct engine_score scores[] = {
+            {.engine = "offset:rtl", .subject = true, .state = STACK_OK},
+            {.engine = "dump", .subject = true, .state = STACK_SKIPPED}};
+        struct finding findings[] = {{.engine = "dump", .cause = CAUSE_NOT_CAPTURED, .fails = true},
+                                     {.engine = "offset:rtl",
+                                      .cause = CAUSE_LINE_TABLE,
+                                      .row = 1,
+                                      .against_truth = true,
+                                      .fails = true}};
+        const struct run_case c = {.kind = CASE_KIND_HANG,
+                                   .timing = {.record_bytes = 9},
+                                   .result = {.verdict = VERDICT_FAIL,
+                                              .reason = rows[i].reason,
+                                              .scores = scores,
+                                              .score_count = COUNT_OF(scores),
+                                              .findings = findings,
+                                              .finding_count = COUNT_OF(findings)}};
+        test_row(rows[i].name);
+        CHECK_STR(trouble_name(triage_trouble(&c)), trouble_name(rows[i].trouble));
+        CHECK_STR(failures_case(&c).finding->engine, rows[i].engine);
+    }
+}
+
 TEST(shares_say_of_what_they_are)
 {
     static const struct {
@@ -291,6 +329,8 @@ TEST(shares_say_of_what_they_are)
         {"without anything", VERDICT_FAIL, CASE_KIND_CRASH, TROUBLE_NOT_CAPTURED, 0, 1, 0},
         {"without a dump", VERDICT_FAIL, CASE_KIND_HANG, TROUBLE_NO_DUMP, 0, 1, 0},
         {"without a record", VERDICT_FAIL, CASE_KIND_CRASH, TROUBLE_NO_RECORD, 0, 1, 0},
+        {"a record without a stack", VERDICT_FAIL, CASE_KIND_CRASH, TROUBLE_NO_OFFSET_STACK, 1, 1,
+         0},
         {"not judged", VERDICT_ERROR, CASE_KIND_CRASH, TROUBLE_NOT_JUDGED, 0, 1, 0},
         {"a healthy program", VERDICT_PASS, CASE_KIND_CALM, TROUBLE_NONE, 0, 0, 1},
         {"not on this machine", VERDICT_UNSUPPORTED, CASE_KIND_CRASH, TROUBLE_NONE, 0, 0, 1},
