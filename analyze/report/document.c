@@ -55,10 +55,27 @@ static const char *counts_text(const struct run_figures *report, struct arena *k
     return text;
 }
 
+/* A run that judged no case has no verdict. */
+static void put_no_verdict(struct sheet *s, const struct run_figures *report)
+{
+    const char *text = text_equal(report->run->label, RUN_LABEL_BENCH)
+                           ? "no verdict: a bench times both ways, and judges no case"
+                           : "no verdict: no case was judged";
+    if (s->markdown)
+        sheet_raw(s, "## twinstack: no verdict\n");
+    else
+        page_cell(&s->page, INK_PLAIN, 7, "-");
+    sheet_text(s, INK_PLAIN, s->markdown ? 0 : 7, 0, text);
+}
+
 /* The first line of both, and the last one of a terminal. */
 static void put_verdict(struct sheet *s, const struct run_figures *report)
 {
     const bool bad = fails(report);
+    if (!bad && report->total_cases == 0) {
+        put_no_verdict(s, report);
+        return;
+    }
     const char *word = bad ? "FAIL" : "PASS";
     if (s->markdown) {
         const char *good = lanes_not_run(report, s->keep) == NULL ? "✅" : "⚠️";
@@ -353,6 +370,8 @@ enum status report_markdown(const struct run_figures *report, size_t max_bytes,
         return fault->code;
     sheet_as_markdown(&s, out, max_bytes == 0 ? DEFAULT_MAX_BYTES : max_bytes, scratch);
     put_head(&s, report);
+    if (report->total_cases == 0)
+        return ERR_NONE;
     s.most_bytes /= 2; /* the rest is for totals */
     (void)document_failing(&s, report, &summary.failing, NULL);
     s.most_bytes = max_bytes == 0 ? DEFAULT_MAX_BYTES : max_bytes;

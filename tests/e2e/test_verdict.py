@@ -44,6 +44,10 @@ class Verdict(Stored):
         self.assertIn("12 gone", self.run_db("compare", "latest~1", "latest").stdout)
         self.assertIn("interrupted", self.run_db("compare", "latest~1", "latest", "--markdown").stdout)
         self.run_db("gate", exit_code=1)
+        # A bench that is asked for by its number is no green run.
+        self.sql("UPDATE run SET label = 'bench', state = 'complete' WHERE id = 3")
+        self.assertTrue((said := self.run_db("report", "3").stdout).startswith("-      no verdict: a bench times both ways"), said)
+        self.assertNotIn("PASS", said + self.run_db("report", "3", "--md", "-").stdout)
         self.run_db("report", "999", exit_code=3)
         self.run_db("report", "1", "2", exit_code=2)
         self.run_twinstack("report", "--db", self.folder / "none.db", exit_code=4)
