@@ -322,7 +322,8 @@ test('the_differences_of_a_run', async () => {
     Differences that belong together, by what is broken and where; most cases first.
     run
     * 7
-    = ranked as in the previous run▲2 two ranks higher than there▼2 two ranks lower than there
+    = the same rank as in the previous run▲ so many ranks higher than in the previous run▼ so many \
+      ranks lower than in the previous run
     rank | cases | verdict | difference | for example
     {wrong} {strong} {v-fail} 1 ▲3 | 7 | ✗ fail | it brokee.g. s.v2 cases: f | gand 1 more combination | \
       a.vb.vc.vand 4 more → /runs/7/mismatches?problem=k1 → /runs/7/mismatches/s.v?problem=k1 → \

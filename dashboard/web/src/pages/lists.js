@@ -183,9 +183,9 @@ function Change({ row }) {
 function changesIn(rows) {
   const by = rows.map((row) => (row.rank_before === null ? NaN : row.rank_before - row.rank));
   return [
-    by.includes(0) ? ['=', '', 'ranked as in the previous run'] : [],
-    by.some((ranks) => ranks > 0) ? ['▲2', '', 'two ranks higher than there'] : [],
-    by.some((ranks) => ranks < 0) ? ['▼2', '', 'two ranks lower than there'] : [],
+    by.includes(0) ? ['=', '', 'the same rank as in the previous run'] : [],
+    by.some((ranks) => ranks > 0) ? ['▲', '', 'so many ranks higher than in the previous run'] : [],
+    by.some((ranks) => ranks < 0) ? ['▼', '', 'so many ranks lower than in the previous run'] : [],
   ].filter((sign) => sign.length > 0);
 }
 
