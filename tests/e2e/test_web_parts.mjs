@@ -319,9 +319,9 @@ test('a_million_crashes_have_a_price', () => {
     lines: ['raw_gb', 'upload_s', 'price', 'unusable'].map((key) => ({ key, name: key })),
     steps: ['stop_ns', 'read_ns', 'total_ns'].map((key) => ({ key, name: key })),
   };
-  const cost = { arch: 'x64', lanes: [lane, other], terms: {}, where: '' };
+  const cost = { arch: 'x64', lanes: [lane, other], terms: { mbit_s: 20 }, where: '' };
   const paper = draw(made, made.cost.CostOfMillion, { cost, words, set: () => {} });
-  const picture = draw(made, made.cost.Steps, { lanes: cost.lanes, steps: words.steps });
+  const picture = draw(made, made.cost.Steps, { cost, steps: words.steps, speed: { rows: [] } });
   const bars = picture
     .all('i')
     .map(({ attributes, style }) => [attributes.class, /** @type {any} */ (style).width]);

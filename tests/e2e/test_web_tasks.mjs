@@ -290,15 +290,38 @@ test('cost_of_a_million_is_asked_again_with_other_terms', async () => {
     .evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
   same(wide.length, 3, 'bars of a step that three lanes have');
   same(
-    wide.map((width) => Math.round((4 * width) / must(wide[0]))),
-    [4, 2, 0],
-    'decades from the shortest step, 100 µs',
+    wide.map((width) => Math.round((5 * width) / must(wide[0]))),
+    [5, 3, 1],
+    'decades from 10 µs, since the shortest bar is of the back end',
   );
   await says(page, '[aria-label="One crash"]', '1.00 ms plain dump');
+  await says(page, '[aria-label="One crash"]', 'upload, 20 Mbit/s', 'the bandwidth that it is for');
+  const states = [];
+  const decades = (await page.locator('.ticks span').count()) - 1;
+  const ratios = page.locator('[aria-label="Which way is faster"] tr', { hasText: 'x64 plain dump' });
+  for (const [at, state] of ['no index', 'index, new process', 'warm'].entries()) {
+    const bars = page
+      .locator('[aria-label="One crash"] [role="row"]', { hasText: `back end: ${state}` })
+      .locator('.lane');
+    const shares = await bars.evaluateAll((all) =>
+      all.map((bar) => [bar.textContent, parseFloat(/** @type {any} */ (bar).firstChild.style.width)]),
+    );
+    if (shares.length === 0) continue; // too few cases
+    states.push(state);
+    /** @type {(lane: string) => number} */
+    const share = (lane) => Number(must(shares.find(([text]) => String(text).endsWith(` ${lane}`)))[1]);
+    const ratio = 10 ** (((share('plain dump') - share('offsets')) * decades) / 60);
+    const said = ratios.first().locator('td.num').nth(at).locator('strong').first();
+    const by = ratio / Number(await said.innerText());
+    check(Math.abs(by - 1) < 0.06, `${state}: ${ratio} by eye, ${by} times that of the table`);
+  }
+  same(states.length, await ratios.first().locator('td.num:has(strong)').count(), 'states with a ratio');
+  check(states.includes('warm'), `there is one: ${states}`);
   await page.getByLabel('uplink, Mbit/s').fill('100');
   await page.getByLabel('uplink, Mbit/s').press('Enter');
   await page.waitForURL('**/timing?mbit_s=100');
   await becomes(() => cell('upload, s').innerText(), '320k', 'another uplink');
+  await says(page, '[aria-label="One crash"]', 'upload, 100 Mbit/s', 'in the picture, too');
   await page.getByLabel('uplink, Mbit/s').fill('');
   await page.getByLabel('uplink, Mbit/s').press('Enter');
   await becomes(() => cell('upload, s').innerText(), '64.0k', 'nothing said');

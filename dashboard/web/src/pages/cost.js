@@ -3,19 +3,39 @@
 import { offline } from '../api.js';
 import { Table } from '../table.js';
 import { Command, duration, Field, number } from '../ui.js';
-import { unmeasured } from './speed.js';
+import { states, unmeasured } from './speed.js';
 
 /** @typedef {import('openapi').CostLane} CostLane */
 /** @typedef {import('openapi').Cost} Cost */
 /** @typedef {import('openapi').CostWord} Word */
 
-/** @type {[keyof Cost['terms'], string, string][]} */
-const terms = [
-  ['mbit_s', 'uplink, Mbit/s', 'any'],
-  ['hours_kept', 'kept, hours', 'any'],
-  ['gb_month', 'GB and month', 'any'],
-  ['core_hour', 'core and hour', 'any'],
-];
+const labels = {
+  mbit_s: 'uplink, Mbit/s',
+  hours_kept: 'kept, hours',
+  gb_month: 'GB and month',
+  core_hour: 'core and hour',
+};
+
+/** What may be asked with, each in its field.
+ * @param {{cost: Cost, of: (keyof typeof labels)[],
+ *   set: (changes: Record<string, string | null>) => void}} props */
+const Terms = ({ cost, of, set }) => (
+  <div class="tools flow middle">
+    {of.map((key) => (
+      <Field key={key} label={labels[key]}>
+        <input
+          type="number"
+          class="number"
+          min="0"
+          step="any"
+          value={cost.terms[key]}
+          disabled={offline !== null}
+          onChange={(event) => set({ [key]: event.currentTarget.value || null })}
+        />
+      </Field>
+    ))}
+  </div>
+);
 
 /** @type {(value: number) => string} */
 function three(value) {
@@ -49,23 +69,71 @@ function amountOf(lane, key) {
 
 const AXIS = 60; // percent of the width; the rest is for the words after the longest bar
 
+/** @typedef {{name: string, ns: number | null}} Bar of a lane */
+/** @typedef {{key: string, name: string, bars: Bar[]}} Row */
+
 /** @type {(lane: CostLane, key: string) => number | null} */
 const spent = (lane, key) =>
   key === 'total_ns' ? lane.total_ns : lane.steps[/** @type {keyof CostLane['steps']} */ (key)];
 
+/** The whole back end in each state: what the ratios beside the picture are of.
+ * @type {(speed: import('openapi').Speed, arch: string) => Row[]} */
+const backEnd = ({ rows }, arch) => {
+  const own = rows.filter((row) => row.arch === arch);
+  const lanes = [...own.slice(1), ...own.slice(0, 1)]; // offsets last, as in the steps
+  return states.map(([key, name]) => ({
+    key,
+    name: `back end: ${name}`,
+    bars: lanes.map(({ lane, cells }) => ({ name: lane, ns: cells[key].median_ns })),
+  }));
+};
+
+/** @param {{row: Row, low: number, decades: number}} props */
+function Step({ row: { key, name, bars }, low, decades }) {
+  return (
+    <div class={key === 'total_ns' ? 'step strong' : 'step'} role="row">
+      <span role="rowheader">{name}</span>
+      <span class="lanes" role="cell" style={{ '--axis': `${AXIS}%`, '--decade': `${100 / decades}%` }}>
+        {bars.every(({ ns }) => ns === null) && <span class="dim">not measured</span>}
+        {bars.map((bar) =>
+          bar.ns === null || bar.ns <= 0 ? null : (
+            <span key={bar.name} class="lane">
+              <i
+                class={`way-${bar.name.replace(' ', '-')}`}
+                style={{ width: `${(AXIS * (Math.log10(bar.ns) - low)) / decades}%` }}
+              ></i>
+              {duration(bar.ns)} <span class="dim">{bar.name}</span>
+            </span>
+          ),
+        )}
+      </span>
+    </div>
+  );
+}
+
 /**
  * Each step of both ways is a bar from the same origin, so that any two can be compared by eye.
- * @param {{lanes: CostLane[], steps: Word[]}} props
+ * @param {{cost: Cost, steps: Word[], speed: import('openapi').Speed,
+ *   set: (changes: Record<string, string | null>) => void}} props
  */
-export function Steps({ lanes, steps }) {
-  const all = steps.flatMap(({ key }) => lanes.map((lane) => spent(lane, key) ?? 0)).filter((ns) => ns > 0);
-  if (all.length === 0) return null;
+export function Steps({ cost, steps, speed, set }) {
+  const { lanes, terms } = cost;
+  /** @type {Row[]} */
+  const rows = steps.map(({ key, name }) => ({
+    key,
+    name: key === 'send_ns' ? `${name}, ${number(terms.mbit_s)} Mbit/s` : name,
+    bars: lanes.map((lane) => ({ name: lane.lane, ns: spent(lane, key) })),
+  }));
+  if (rows.every(({ bars }) => bars.every(({ ns }) => ns === null || ns <= 0))) return null;
+  rows.push(...backEnd(speed, cost.arch));
+  const all = rows.flatMap(({ bars }) => bars.map(({ ns }) => ns ?? 0)).filter((ns) => ns > 0);
   const low = Math.floor(Math.log10(Math.min(...all)));
   const decades = Math.max(1, Math.ceil(Math.log10(Math.max(...all))) - low);
   const ticks = Array.from({ length: decades + 1 }, (_, i) => i);
   return (
     <>
-      <h3 class="small">One crash, one step after the other</h3>
+      <h3 class="small">One crash, one step after the other, and the back end in all</h3>
+      <Terms cost={cost} of={['mbit_s']} set={set} />
       <div class="steps" role="table" aria-label="One crash">
         <div class="step small dim" aria-hidden="true">
           <span>log scale</span>
@@ -77,25 +145,8 @@ export function Steps({ lanes, steps }) {
             ))}
           </span>
         </div>
-        {steps.map(({ key, name }) => (
-          <div key={key} class={key === 'total_ns' ? 'step strong' : 'step'} role="row">
-            <span role="rowheader">{name}</span>
-            <span class="lanes" role="cell" style={{ '--axis': `${AXIS}%`, '--decade': `${100 / decades}%` }}>
-              {lanes.every((lane) => spent(lane, key) === null) && <span class="dim">not measured</span>}
-              {lanes.map((lane) => {
-                const ns = spent(lane, key);
-                return ns === null || ns <= 0 ? null : (
-                  <span key={lane.lane} class="lane">
-                    <i
-                      class={`way-${lane.lane.replace(' ', '-')}`}
-                      style={{ width: `${(AXIS * (Math.log10(ns) - low)) / decades}%` }}
-                    ></i>
-                    {duration(ns)} <span class="dim">{lane.lane}</span>
-                  </span>
-                );
-              })}
-            </span>
-          </div>
+        {rows.map((row) => (
+          <Step key={row.key} {...{ row, low, decades }} />
         ))}
       </div>
     </>
@@ -129,21 +180,7 @@ export function CostOfMillion({ cost, words, set }) {
           })),
         ]}
       />
-      <div class="tools flow middle">
-        {terms.map(([key, label, step]) => (
-          <Field key={key} label={label}>
-            <input
-              type="number"
-              class="number"
-              min="0"
-              step={step}
-              value={cost.terms[key]}
-              disabled={offline !== null}
-              onChange={(event) => set({ [key]: event.currentTarget.value || null })}
-            />
-          </Field>
-        ))}
-      </div>
+      <Terms cost={cost} of={['hours_kept', 'gb_month', 'core_hour']} set={set} />
       <p class="dim small">
         A million times the case in the middle [95 %] (cases). The process is stopped until record or dump is
         written; one that hangs, until it is walked or its dump is written. Each file is compressed by itself.

@@ -7,7 +7,7 @@ import { RatioSays } from './benched.js';
 /** @typedef {import('openapi').SpeedRow} SpeedRow */
 
 const { drift } = times;
-const states = [
+export const states = [
   ['no index', 'no index'],
   ['index', 'index, new process'],
   ['warm', 'warm'],

@@ -400,7 +400,9 @@ function Shown({ data, query, set }) {
       <Speed
         speed={data.speed}
         ratio={data.speed_ratio}
-        picture={<Steps lanes={data.cost_per_million.lanes} steps={data.cost_words.steps} />}
+        picture={
+          <Steps cost={data.cost_per_million} steps={data.cost_words.steps} speed={data.speed} set={set} />
+        }
       />
       <CostOfMillion cost={data.cost_per_million} words={data.cost_words} set={set} />
       <div class="tools flow middle">
