@@ -373,10 +373,12 @@ static int answer_parts(struct resolving *r)
                      json_take(&files, NULL), json_take(&modules, NULL)};
     const char *data = NULL;
     if (lists[0] != NULL && lists[1] != NULL && lists[2] != NULL && lists[3] != NULL)
-        data = arena_printf(
-            &r->x->keep,
-            "{\"form\":\"%s\",\"stacks\":%s,\"errors\":%s,\"files\":%s,\"modules\":%s}",
-            r->dump ? "dump" : "stack", lists[0], lists[1], lists[2], lists[3]);
+        data =
+            arena_printf(&r->x->keep,
+                         "{\"form\":\"%s\",\"stacks\":%s,\"errors\":%s,\"files\":%s,\"modules\":%s,"
+                         "\"takes_symbols\":%s}",
+                         r->dump ? "dump" : "stack", lists[0], lists[1], lists[2], lists[3],
+                         may_send_symbols(r->x->dashboard) ? "true" : "false");
     for (size_t i = 0; i < COUNT_OF(lists); i++)
         free(lists[i]);
     if (data == NULL)

@@ -343,6 +343,12 @@ test('a_server_for_others_takes_no_symbol_files', async () => {
     const { data } = await answer.json();
     same(data.stacks.length, 1, `${words}: its stack`);
     check(String(data.errors[0]?.hint).includes(String(hint)), `${words}: ${data.errors[0]?.hint}`);
+    same(data.takes_symbols, !hint, `${words}: takes symbol files`);
+    const page = await openPage(chromium, `${open.base}/resolve#token=${open.token}`);
+    await page.fill('textarea', 'a.exe!0x1');
+    await page.keyboard.press('Control+Enter');
+    await says(page, 'main', hint ? 'This server takes no symbol files' : 'Drop its PDB', 'the next step');
+    await closePage(page);
     await open.stop();
   }
 });

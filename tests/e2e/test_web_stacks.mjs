@@ -174,6 +174,7 @@ test('the_page_of_a_problem', async () => {
 const file = (name, bytes) => new File([typeof bytes === 'string' ? bytes : new Uint8Array(bytes)], name);
 const answer = {
   form: 'stack',
+  takes_symbols: true,
   errors: [
     { label: 'one', what: 'x', code: 'no_frame', line: 3, offset: 9, hint: 'write it' },
     { label: null, what: 'y', code: 'cut', line: null, offset: 0, hint: null },

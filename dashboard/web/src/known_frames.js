@@ -137,6 +137,7 @@ export async function resolveHere(text) {
     errors,
     files: [],
     modules: [],
+    takes_symbols: false,
     stacks: stacks.map((stack) => ({ ...stack, ...whole, frames: stack.frames.flatMap(answer) })),
   };
 }

@@ -317,7 +317,10 @@ function Missing({ found }) {
           No symbol file: {bare.map((name, i) => [i > 0 && ', ', <code>{<Name text={name} />}</code>])}.{' '}
           {offline ? null : (
             <>
-              Drop its PDB, ELF, dSYM or .sym file here, or start the server with <code>--symbols DIR</code>.
+              {found.takes_symbols
+                ? 'Drop its PDB, ELF, dSYM or .sym file here, or start the server with '
+                : 'This server takes no symbol files: start it with --allow-symbols, or with '}
+              <code>--symbols DIR</code>.
             </>
           )}
         </p>
