@@ -382,7 +382,12 @@ test('code_around_a_pc_is_instructions', async () => {
     });
     await settled(page);
     const code = page.locator('.instructions').last();
-    await code.scrollIntoViewIfNeeded();
+    for (const width of [1440, 1900, NARROW.width]) {
+      await page.setViewportSize({ ...NARROW, width });
+      await code.scrollIntoViewIfNeeded();
+      const cut = await code.evaluate((one) => one.scrollWidth - Number(one.parentElement?.clientWidth));
+      check(cut <= 0, `row ${row}: ${cut} px of the code are out of sight at ${width}`);
+    }
     const rows = await code.locator('tbody tr').all();
     const texts = await Promise.all(rows.map((line) => line.locator('td').nth(2).innerText()));
     const at = texts.indexOf(pc);
