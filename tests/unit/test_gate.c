@@ -211,7 +211,10 @@ TEST(new_failures_close_the_gate_old_ones_only_when_strict)
     }
 }
 
-/* A complete run of two cases whose dumps are by the writers A and B; NULL: one gives no name. */
+static const char no_stack[] = "no stack";
+
+/* A complete run of two cases whose dumps are by the writers A and B; NULL: one gives no name;
+ * no_stack: no dump was read. */
 static void put_run_of_writers(struct store_fixture *f, const char *a, const char *b,
                                uint64_t dump_ns)
 {
@@ -219,6 +222,7 @@ static void put_run_of_writers(struct store_fixture *f, const char *a, const cha
     struct run_info run = {.label = "run", .commit = "c", .branch = "main", .platform = "linux"};
     REQUIRE(store_begin_run(f->store, &run, &f->keep, &f->fault) == ERR_NONE);
     for (uint32_t i = 0; i < 20; i++) {
+        const bool lost = writers[i % 2] == no_stack;
         struct stack stack = {.engine = "dump"};
         struct frame frame = {.module_name = "a.exe"};
         stack.frames = &frame;
@@ -226,12 +230,13 @@ static void put_run_of_writers(struct store_fixture *f, const char *a, const cha
         struct engine_claim claim = {.engine = "dump",
                                      .kind = ENGINE_KIND_DUMP,
                                      .subject = true,
-                                     .version = writers[i % 2],
+                                     .version = lost ? NULL : writers[i % 2],
                                      .stacks = &stack,
-                                     .stack_count = 1,
+                                     .stack_count = !lost,
+                                     .skipped = lost,
                                      .cost = {.total_ns = dump_ns}};
         struct engine_score score = {
-            .engine = "dump", .subject = true, .judged = true, .exact = true, .frames = 1};
+            .engine = "dump", .subject = true, .judged = true, .exact = true, .frames = !lost};
         struct run_case c = {.scenario = arena_printf(&f->keep, "s%u", (unsigned)i),
                              .variant = "ob2",
                              .kind = CASE_KIND_CRASH,
@@ -278,6 +283,11 @@ TEST(runs_of_two_writers_are_never_compared)
          "29507.1001 and one without a name:"},
         {"a run of two versions", {of_ms, of_ms}, {of_ms, wines}, false, "29507.1001 and none:"},
         {"two processors twice", {of_ms, of_x86}, {of_ms, of_x86}, true, NULL},
+        {"no dump was read, so no writer is known",
+         {of_ms, of_ms},
+         {no_stack, no_stack},
+         false,
+         NULL},
         {"one of two processors", {of_ms, of_x86}, {of_ms, of_ms}, true, NULL},
         {"one processor, and then two", {of_ms, of_ms}, {of_ms, of_x86}, true, NULL},
         {"another version for one of two processors",
