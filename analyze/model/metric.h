@@ -8,7 +8,7 @@
 #define METRICS(ROW)                                                                               \
     ROW(EXACT, "exact", "Exact stacks", SHARE, false)                                              \
     ROW(F1, "f1", "Frame F1", SHARE, false)                                                        \
-    ROW(CAPTURE_RATE, "capture_rate", "Captured", SHARE, false)                                    \
+    ROW(CAPTURE_RATE, "capture_rate", "Captured either way", SHARE, false)                         \
     ROW(SPEED_RATIO, "speed_ratio", "Plain dump : offsets", RATIO, false)                          \
     ROW(OFFSET, "offset_ns", "Offset way, warm", NS, true)                                         \
     ROW(DUMP, "dump_ns", "Dump way, warm", NS, true)                                               \

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/age.h"
 #include "base/array.h"
 #include "base/text.h"
 #include "store/store.h"
@@ -24,34 +25,20 @@ static void check_metric(struct gate_session *s, enum metric metric, double limi
                  floor(value * 10000) / 100, limit * 100);
 }
 
-/* "3 minutes" of NS; the largest unit that is not 0. */
-static const char *age_text(uint64_t ns, struct arena *keep)
-{
-    static const struct {
-        const char *name;
-        uint64_t seconds;
-    } units[] = {{"day", 86400}, {"hour", 3600}, {"minute", 60}, {"second", 1}};
-    const uint64_t seconds = ns / UINT64_C(1000000000);
-    size_t at = 0;
-    while (at + 1 < COUNT_OF(units) && seconds < units[at].seconds)
-        at++;
-    const uint64_t count = seconds / units[at].seconds;
-    return text_or_empty(
-        arena_printf(keep, ", %" PRIu64 " %s%s old", count, units[at].name, count == 1 ? "" : "s"));
-}
-
 /* Which run is judged, and how much of it: a green gate of another run would say nothing. */
 static void check_run(struct gate_session *s)
 {
     const struct run_info *run = &s->out->run.info;
     const char *commit = run->commit, *checkout = s->request->checkout;
-    const uint64_t began = run->finished_ns != 0 ? run->finished_ns : run->started_ns;
+    char age[AGE_BYTES] = "";
     const uint32_t *v = run->verdicts;
     const uint32_t idle = v[VERDICT_UNSUPPORTED] + v[VERDICT_NOT_CAPTURED_AS_EXPECTED];
-    gate_add(s, "run", true, "run %" PRIu64 " of commit %.12s%s%s%s: %u of %u cases judged",
+    const bool dated = s->request->now_ns > run->started_ns;
+    if (dated)
+        (void)age_text(s->request->now_ns - run->started_ns, age);
+    gate_add(s, "run", true, "run %" PRIu64 " of commit %.12s%s%s%s%s%s: %u of %u cases judged",
              run->id, commit != NULL ? commit : "(unknown)", run->branch != NULL ? " on " : "",
-             text_or_empty(run->branch),
-             s->request->now_ns > began ? age_text(s->request->now_ns - began, s->keep) : "",
+             text_or_empty(run->branch), dated ? ", " : "", age, dated ? " old" : "",
              run->case_count - idle, run->case_count);
     if (checkout != NULL && !text_equal(commit, checkout))
         gate_add(s, "checkout", !s->request->strict,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/age.h"
 #include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
@@ -62,9 +63,10 @@ static bool list_one(struct pass *pass, const struct queue_message *message,
     const uint64_t age = age_s(stored_ns);
     (void)message;
     if (pass->json == NULL) {
-        (void)printf("%s  %" PRIu64 " h %02" PRIu64 " min  %s  %zu bytes  %s\n", letter->id,
-                     age / 3600, age / 60 % 60, queue_channel_name(letter->channel), letter->bytes,
-                     letter->reason);
+        char words[AGE_BYTES];
+        (void)printf("%s  %s  %s  %zu bytes  %s\n", letter->id,
+                     age_text(age * UINT64_C(1000000000), words),
+                     queue_channel_name(letter->channel), letter->bytes, letter->reason);
         return false;
     }
     json_object(pass->json);

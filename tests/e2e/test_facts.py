@@ -10,6 +10,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import time
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -25,14 +26,15 @@ VIEWS = {f"api {view.split('?')[0].split('/')[-1].replace('{}', 'run')}": f"/api
     "overview?run={}", "runs/{}", "runs/{}/grid", "runs/{}/queue?limit=1", "runs/{}/cases?limit=1", "runs?limit=50", "timing?run={}", "hooks?run={}&limit=1",
     "signatures?run={}", "known?run={}", "symbols?run={}", f"compare?a={GREEN}&b={{}}")}
 CASES = {run: "inline_chain_0012.ob0" if run in (MIXED, BENCHED) else "recursion.ob2" for run in RUNS}  # one that is in the run
-VIEWS |= {"api case": "/api/v1/runs/{}/cases/{case}", "api bench": f"/api/v1/timing?run={BENCH}&limit=1"}
+PLACES = {run: {"case": case, "path": case.replace(".", "/")} for run, case in CASES.items()}
+VIEWS |= {"api case": "/api/v1/runs/{}/cases/{case}", "api history": "/api/v1/cases/{path}", "api bench": f"/api/v1/timing?run={BENCH}&limit=1"}
 VIEWS |= {f"api trend {metric}": f"/api/v1/trend?metric={metric}&limit=100" for metric in (
     "capture_rate", "exact", "f1", "speed_ratio", "offset_ns", "dump_ns", "walk_ns", "stop_walk_ns", "stop_dump_ns", "record_write_ns", "dump_write_ns",
     "dump_tuned_ns", "record_bytes", "dump_bytes")}
 PAGES = {"page overview": "/?run={}", "page run": "/runs/{}", "page mismatches": "/runs/{}/mismatches", "page timing": "/timing?run={}",
          "page hooks": "/hooks?run={}", "page signatures": "/signatures?run={}", "page symbols": "/symbols?run={}", "page known": "/known?run={}",
          "page compare": f"/compare/{GREEN}/{{}}", "page runs": "/runs",
-         "page case": "/runs/{}/mismatches/{case}", "page bench": f"/timing?run={BENCH}"}
+         "page case": "/runs/{}/mismatches/{case}", "page history": "/cases/{path}", "page bench": f"/timing?run={BENCH}"}
 
 # What a file has of its run, as a server.
 CARRIED = ("/api/v1/overview?run={}", "/api/v1/runs/{}", "/api/v1/runs/{}/grid", "/api/v1/timing?run={}", "/api/v1/hooks?run={}", "/api/v1/signatures?run={}",
@@ -77,21 +79,27 @@ def make_runs(case):
         db.execute("UPDATE crash_case SET dump_tuned_bytes = dump_bytes / 3, dump_tuned_ns = dump_write_ns / 2, stop_tuned_ns = stop_dump_ns / 2")
         db.execute("UPDATE crash_case SET crowded = 1 WHERE id % 7 = 0")
         for w, way in enumerate(("offset", "tuned", "dump")):
-            numbers = ", ".join(f"total_ns * {f} / 10" for state in (9, 3) for f in (state * (w + 1), *(state,) * 4, state * (w + 1) * 2 // 3))
+            numbers = ", ".join(f"total_ns * {(w + 1) * f * state} / 100" for state in (9, 3) for f in (10, 2, 1, 3, 2, 7))
             db.execute("INSERT INTO way_cost (case_id, way, frames, same, cold_ns, cold_open_ns, cold_unwind_ns, cold_load_ns, cold_resolve_ns, cold_own_ns,"
                        " warm_ns, warm_open_ns, warm_unwind_ns, warm_load_ns, warm_resolve_ns, warm_own_ns)"
                        f" SELECT case_id, '{way}', 7, 1, {numbers} FROM claim JOIN crash_case c ON c.id = case_id WHERE engine = ? AND state = 0 AND"
                        " (SELECT count(*) FROM claim k WHERE k.case_id = c.id AND k.state = 0 AND k.engine IN ('dump', 'offset:rtl')) = 2",
                        ("offset:rtl" if way == "offset" else "dump",))
         for n, run in enumerate((MIXED, BENCHED)):
-            later = 40_000_000_000_000_000 + n * 3_600_000_000_000
-            db.execute("UPDATE run SET commit_id = ?, started_ns = started_ns + ?, finished_ns = finished_ns + ? WHERE id = ?", (f"{n + 11}" * 20, later, later, run))
+            # 37 hours and 42 minutes ago the last one, which is no whole number of hours or days.
+            began = time.time_ns() - (2262 + 60 * (1 - n)) * 60_000_000_000
+            db.execute("UPDATE run SET commit_id = ?, finished_ns = finished_ns - started_ns + ?, started_ns = ? WHERE id = ?", (f"{n + 11}" * 20, began, began, run))
         db.execute("DELETE FROM run_verdict")
         db.execute("DELETE FROM run_cause WHERE run_id < ?", (RED,))
         db.execute("INSERT INTO run_cause SELECT run_id, cause, count(*), count(DISTINCT id), sum(engine IN ('dump', 'offset:rtl')) FROM finding"
                    " JOIN crash_case c ON c.id = case_id WHERE run_id < ? GROUP BY 1, 2", (RED,))
         db.execute("INSERT INTO run_verdict SELECT run_id, verdict, count(*) FROM crash_case GROUP BY 1, 2")
     case.make_sums()
+    with contextlib.closing(sqlite3.connect(case.db)) as db, db:
+        for form, share in (("gzip", 4), ("zstd", 5)):
+            db.execute("UPDATE crash_case SET " + ", ".join(f"{what}_{form}_bytes = {what}_bytes / {share}" for what in ("record", "dump", "dump_tuned")))
+        db.execute("DELETE FROM shown")
+    case.run_db("db", "upgrade")
     add_bench(case)
 
 
@@ -140,9 +148,9 @@ class Facts(faces.Case):
         with self.dashboard() as get:
             pages = self.pages(get.url)
             for run, name in RUNS.items():
-                said = self.report(run) | {face: "\n".join(pages[address.format(run, case=CASES[run])]) for face, address in PAGES.items()}
+                said = self.report(run) | {face: "\n".join(pages[address.format(run, **PLACES[run])]) for face, address in PAGES.items()}
                 docs = {face: facts.loaded(said[face]) for face in ("json", "compare json", "ctrf")}
-                docs |= {face: facts.loaded(json.dumps(get(address.format(run, case=CASES[run])))) for face, address in VIEWS.items()}
+                docs |= {face: facts.loaded(json.dumps(get(address.format(run, **PLACES[run])))) for face, address in VIEWS.items()}
                 wrong += [f"{name} run, {each}" for each in facts.walk(said, docs, read)]
                 carried = dict(re.findall(r'"(/api/v1/[^"]+)":"([^"]+)"', said["offline"]))
                 for address in (address.format(run) for address in CARRIED):
@@ -153,7 +161,7 @@ class Facts(faces.Case):
         self.assertEqual(wrong, [], "\n" + "\n".join(wrong))
 
     def pages(self, url):
-        addresses = sorted({address.format(run, case=CASES[run]) for run in RUNS for address in PAGES.values()})
+        addresses = sorted({address.format(run, **PLACES[run]) for run in RUNS for address in PAGES.values()})
         script = e2e.ROOT / "tests/e2e/web/read_pages.mjs"
         return json.loads(subprocess.run(["node", script, url, *addresses], check=True, capture_output=True, text=True, timeout=120 * e2e.PATIENCE).stdout)
 

@@ -36,7 +36,7 @@ const open = (path, options) =>
   openPage(chromium, path.startsWith('http') ? path : server.base + path, options);
 
 const pages = [
-  ['overview', '/', 'Capture rate'],
+  ['overview', '/', 'Captured either way'],
   ['runs', '/runs', 'verdicts'],
   ['run', '/runs/30', 'Engines against the truth'],
   ['mismatches', '/runs/30/mismatches', 'truth'],
@@ -442,7 +442,7 @@ test('a_share_is_the_same_on_page_and_badge', async () => {
   for (const [metric, title] of [
     ['exact', 'Exact stacks'],
     ['f1', 'Frame F1'],
-    ['capture_rate', 'Capture rate'],
+    ['capture_rate', 'Captured either way'],
   ]) {
     const { message } = await (await fetch(`${server.base}/badge/${metric}.json`)).json();
     const tile = page.locator('.tile', { hasText: title });

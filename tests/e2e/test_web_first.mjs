@@ -105,7 +105,7 @@ test('the_first_page', async () => {
     Overview
     The same crashes, by dump and by offsets, compared with what really ran.
     {strong} Run 7 → /runs/7
-    regrade of run 3 · 20458 days ago · wine · no commit on dev → /runs/3
+    regrade of run 3 · 20457 days ago · wine · no commit on dev → /runs/3
     {v-pass} ✓ 3
     {v-calm} ◌ 1
     ✓ as expected◌ left nothing, as expected
@@ -120,7 +120,7 @@ test('the_first_page', async () => {
     100 % 4 of 4 cases; 1 case left out: gone
     Exact, dump
     {warned} 0 % 0 of 1 stack of dump; 1,200 cases left out: not judged
-    Capture rate → /trend?metric=capture_rate
+    Captured either way → /trend?metric=capture_rate
     80.0 %
     not measured
     of all cases that should leave a record or a dump; the line leaves out those not judged · 5 cases
@@ -174,7 +174,7 @@ test('the_first_page', async () => {
     Overview
     The same crashes, by dump and by offsets, compared with what really ran.
     {strong} Run 8 → /runs/8
-    reporter crashpad by its dumps · 20457 days ago · wine · 0123456789
+    reporter crashpad by its dumps · 20456 days ago · wine · 0123456789ab
     {v-pass} ✓ 3
     {v-calm} ◌ 1
     ✓ as expected◌ left nothing, as expected
@@ -269,7 +269,7 @@ test('one_run', async () => {
     Make this the baseline
     Copy link
     Mismatches → /runs/7/mismatches
-    1970-01-28 00:00 UTC · interrupted: its process is gone · 0123456789
+    1970-01-28 00:00 UTC · interrupted: its process is gone · 0123456789ab
     {v-pass} ✓ 3
     {v-calm} ◌ 1
     ✓ as expected◌ left nothing, as expected

@@ -77,11 +77,11 @@ test('two_runs_of_other_environments', async () => {
     Copy as Markdown
     Copy link
     before
-    run 5 · 1970-01-26 00:00 · main · 0123456789
-    * run 3 · 1970-01-24 00:00 · main · 0123456789
+    run 5 · 1970-01-26 00:00 · main · 0123456789ab
+    * run 3 · 1970-01-24 00:00 · main · 0123456789ab
     now
-    * run 5 · 1970-01-26 00:00 · main · 0123456789
-    run 3 · 1970-01-24 00:00 · main · 0123456789
+    * run 5 · 1970-01-26 00:00 · main · 0123456789ab
+    run 3 · 1970-01-24 00:00 · main · 0123456789ab
     {bad} They differ.
     {warn} The environments differ: compiler, machine changed.
     around the run | run 3 | run 5
@@ -170,11 +170,11 @@ test('two_runs_without_a_change', async () => {
     Copy as Markdown
     Copy link
     before
-    run 5 · 1970-01-26 00:00 · main · 0123456789
-    * run 3 · 1970-01-24 00:00 · main · 0123456789
+    run 5 · 1970-01-26 00:00 · main · 0123456789ab
+    * run 3 · 1970-01-24 00:00 · main · 0123456789ab
     now
-    * run 5 · 1970-01-26 00:00 · main · 0123456789
-    run 3 · 1970-01-24 00:00 · main · 0123456789
+    * run 5 · 1970-01-26 00:00 · main · 0123456789ab
+    run 3 · 1970-01-24 00:00 · main · 0123456789ab
     {good} They differ.
     No case changed
     Every case of both runs has the same verdict.
@@ -193,11 +193,11 @@ test('two_runs_without_a_change', async () => {
     Copy as Markdown
     Copy link
     before
-    run 5 · 1970-01-26 00:00 · main · 0123456789
-    * run 3 · 1970-01-24 00:00 · main · 0123456789
+    run 5 · 1970-01-26 00:00 · main · 0123456789ab
+    * run 3 · 1970-01-24 00:00 · main · 0123456789ab
     now
-    * run 5 · 1970-01-26 00:00 · main · 0123456789
-    run 3 · 1970-01-24 00:00 · main · 0123456789
+    * run 5 · 1970-01-26 00:00 · main · 0123456789ab
+    run 3 · 1970-01-24 00:00 · main · 0123456789ab
     {good} They differ.
     New failures 0
     Fixed 0
@@ -496,10 +496,10 @@ test('the_list_of_runs', async () => {
     windows
     wine
     compare | run | verdicts | started | state | took | what | commit | branch | platform
-    {running} {strong} | 10 | | 20455 days ago | going | | | 0123456789 | main | wine → /runs/10
-    {strong} {v-pass} {v-calm} | 9 baseline | ✓ 3◌ 1 | 20456 days ago | complete | 5.00 s | bench | – | \
+    {running} {strong} | 10 | | 20454 days ago | going | | | 0123456789ab | main | wine → /runs/10
+    {strong} {v-pass} {v-calm} | 9 baseline | ✓ 3◌ 1 | 20455 days ago | complete | 5.00 s | bench | – | \
       – | wine → /runs/9
-    {strong} {v-pass} {v-calm} | 2 | ✓ 3◌ 1 | 20463 days ago | interrupted | – | | 0123456789 | dev | \
+    {strong} {v-pass} {v-calm} | 2 | ✓ 3◌ 1 | 20462 days ago | interrupted | – | | 0123456789ab | dev | \
       windows → /runs/2
     ✓ as expected◌ left nothing, as expected
     1,200 runs newest older

@@ -78,8 +78,8 @@ test('times_are_in_utc_and_ages_in_the_largest_unit', () => {
   rows([
     ['never', ui.when(0), '–'],
     ['a billion seconds', ui.when(1e18), '2001-09-09 01:46'],
-    ['a moment', ago(0.4), 'just now'],
-    ['in the future', ago(-5), 'just now'],
+    ['a moment', ago(0.4), 'under 1 min ago'],
+    ['in the future', ago(-5), 'under 1 min ago'],
     ['a minute', ago(1), '1 min ago'],
     ['almost an hour', ago(59), '59 min ago'],
     ['an hour', ago(60), '1 h ago'],
@@ -420,7 +420,7 @@ test('groups_of_cases_name_blame_and_since', () => {
     [
       'one blame',
       lines[0],
-      '3 cases: it brokeblame: walk of dump (3) · since run 5 (0123456789), run 4 was good · file: f' +
+      '3 cases: it brokeblame: walk of dump (3) · since run 5 (0123456789ab), run 4 was good · file: f' +
         ' · e.g. s.v',
     ],
     ['two blames', lines[1], '3 cases: it brokeblame: record (2), not known (1) · e.g. s.v'],

@@ -277,7 +277,7 @@ test('the_levels_of_a_trend_are_drawn', async () => {
     'moveTo 172800 20',
     'lineTo 172800 120',
     'stroke --pass 1',
-    'fillText ▼ better fedcba9876 172796 44 --pass 1',
+    'fillText ▼ better fedcba987654 172796 44 --pass 1',
     'beginPath',
     'moveTo 172800 20',
     'lineTo 172800 120',

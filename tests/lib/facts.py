@@ -98,6 +98,11 @@ def stage(cases, arch, row, part):
     return {"count": len, "median": statistics.median, "least": min, "most": max}[part](numbers)
 
 
+def step_of(lane, key):
+    """What one crash costs in a step, or in all."""
+    return lane.total_ns if key == "total_ns" else lane.steps[key]
+
+
 def cut(text, part):
     """Whether the terminal had no room for that part."""
     return re.search(rf"^not shown: .*{part}", text, re.MULTILINE) is not None

@@ -40,10 +40,17 @@ LANE = r"{!dict(value='#', low='[0-9.]+ \[#', high='[0-9.]+ \[[0-9.]+, #', cases
 TIMED = r"{!dict(count=' +#', median=' +[0-9]+ +#', least=' +[0-9]+ +[0-9.]+ .?[A-Za-z]+ +#', most=' .* #$')[part]}"
 TIMED_PAGE = r"{!dict(least=' [|] #', median=' [|][^|]*[|] #', most=' [|][^|]*[|][^|]*[|] #', count=' [|][^|]*[|][^|]*[|][^|]*[|] #')[part]}"
 STACKS = r"{!dict(median='#', count='[0-9.]+ .?[a-z]+ # stacks')[part]}"
-COST = {"core_s_warm": "warm, core-s", "core_s_index": "index, core-s", "stopped_s": "stopped, s", "raw_gb": "kept raw, GB"}
+COST = {"core_s_warm": "warm, core-s", "core_s_index": "index, core-s", "stopped_s": "stopped, s", "raw_gb": "kept raw, GB", "gzip_gb": "gzip, GB",
+        "zstd_gb": "zstd, GB"}
 COST_LANES = ("plain dump", "tuned dump", "full dump", "offsets")
 CASE = {"record_bytes": "record", "dump_bytes": "dump", "walk_ns": "walk", "dump_write_ns": "dump write", "stop_dump_ns": "thread stopped"}
+HISTORY = "[one(j.cases, id=case['case'].id)] if [c.run for c in history.cases].count(j.run.id) == 1 and history.cases[0].run == j.run.id else []"
+OF_HISTORY = {"frames": ("right_frames", "truth_frames"), "lines": ("lines_right", "lines_judged")}
 BENCH = {"value": "ratio", "low": "ratio_low", "high": "ratio_high", "noise": "noise", "cases": "cases"}
+COMMIT = r"([0-9a-f]{12})\b"
+STEPS = {"walk_ns": "stack walk", "write_ns": "file written", "send_ns": "upload", "open_ns": "back end: opening", "unwind_ns": "walking",
+         "load_ns": "loading symbols", "resolve_ns": "naming", "left_over_ns": "left over", "total_ns": "all of it"}
+STEP = " +(?:–|[\\d.]+ (?:ns|µs|ms|s))"
 MODES = ("plain", "seeded", "copy", "in_place")
 
 FACTS = [
@@ -73,18 +80,27 @@ FACTS = [
     ]),
     ("commit", {}, [
         ("json", "d.run.commit"),
-        ("terminal", r"^twinstack run \d+ .*?([0-9a-f]{10,40})\b"),
-        ("markdown", r"^twinstack run \d+ .*?([0-9a-f]{10,40})\b"),
         ("metrics", r'^twinstack_run\{commit="([0-9a-f]+)"'),
-        ("gate", r"run \d+ of commit ([0-9a-f]+)"),
-        ("compare", r"-> run \d+ \(([0-9a-f]+)"),
-        ("list", r"^ +{j.run.id} ...([0-9a-f]{12})\b"),
         ("api overview", "d.run.commit"),
         ("api run", "d.run.commit"),
         ("api compare", "d.b.commit"),
-        ("page overview", r"^Run \d+ ...([0-9a-f]{10,40})\b"),
-        ("page run", r"took ...([0-9a-f]{10,40})"),
-        ("page runs", r"\| {j.run.id}\b...([0-9a-f]{10,40}) \|"),
+        ("api timing", "one(runs.runs, id=d.run).commit"),
+    ]),
+    ("commit, as far as people see it", {}, [
+        ("json", "d.run.commit[:12]"),
+        *[(face, r"^twinstack run \d+ ...\b" + COMMIT) for face in ("terminal", "details", "markdown", "step")],
+        ("gate", r"run \d+ of commit " + COMMIT),
+        ("compare", r"-> run \d+ \(" + COMMIT),
+        ("list", r"^ +{j.run.id} ...\b" + COMMIT),
+        ("page overview", r"^Run \d+ ...\b" + COMMIT),
+        ("page run", r"took ...\b" + COMMIT),
+        ("page runs", r"\| {j.run.id}\b[^{]*...\b" + COMMIT),
+        ("page compare", r"run {j.run.id} · ...\b" + COMMIT),
+    ]),
+    ("age", {}, [
+        ("gate", r"run \d+ of commit \w+(?: on \S+)?, (\d+ \w+) old: "),
+        ("page overview", r"^Run \d+ ...(\d+ \w+) ago"),
+        ("page runs", r"\| {j.run.id}\b...(\d+ \w+) ago"),
     ]),
     ("start", {}, [
         ("json", "minute(d.run.started_ns)"),
@@ -217,7 +233,7 @@ FACTS = [
         ("api overview", "d.figures.capture_rate.value"),
         ("metrics", r"^twinstack_capture_ratio #"),
         ("badge capture_rate", r'"message":"#"'),
-        ("page overview", r"^Capture rate .*\n#"),
+        ("page overview", r"^Captured either way .*\n#"),
         ("api overview", "point(d.trends.capture_rate, j).value", COMPLETE),
         ("api trend capture_rate", "point(d.trend, j).value", COMPLETE),
     ]),
@@ -462,6 +478,20 @@ FACTS = [
         ("cost", r"^{COST[key]}{!skip(COST_LANES, c.lane, ' +(?:not [a-z]+|[^ ]+ \[[^)]*[)])')} +#"),
         ("page timing", r"^{COST[key]} {!skip(COST_LANES, c.lane, '[|][^|]*')}\| #"),
     ]),
+    ("a million crashes, {c.lane}, {what}", {"c": "j.cost_per_million.lanes", "what": "[k for k in ('upload_s', 'price') if c[k] is not None]"}, [
+        ("json", "c[what]"),
+        ("api timing", "one(d.cost_per_million.lanes, lane=c.lane)[what]"),
+        ("cost", r"^{what.replace('_s', ', s')}{!skip(COST_LANES, c.lane, ' +(?:not [a-z]+|[0-9.]+k?)')} +#"),
+        ("page timing", r"^{what.replace('_s', ', s')} {!skip(COST_LANES, c.lane, '[|][^|]*')}\| #"),
+    ]),
+    ("one crash, {c.lane}, {step}", {"c": "j.cost_per_million.lanes", "step": "[k for k in STEPS if step_of(c, k)]"}, [
+        ("json", "step_of(c, step)"),
+        ("api timing", "step_of(one(d.cost_per_million.lanes, lane=c.lane), step)"),
+        ("cost", r"^{STEPS[step]}{!skip(COST_LANES, c.lane, STEP)} +#"),
+        *[(face, r"^{c.lane}{!skip(tuple(STEPS), step, STEP)} +#", "c.lane in ('plain dump', 'offsets') and c.total_ns is not None") for face in ("terminal", "details")],
+        ("markdown", r"^\| {c.lane} {!skip(tuple(STEPS), step, '[|][^|]*')}\| #", "c.lane in ('plain dump', 'offsets') and c.total_ns is not None"),
+        ("page timing", r"^{STEPS[step]} ...# {c.lane}"),
+    ]),
     ("frames in {s.module} by {s.symbols}", {"s": "j.symbols"}, [
         ("json", "s.frames"),
         ("details", r"^{s.module} +{s.symbols} +#"),
@@ -516,6 +546,33 @@ FACTS = [
         ("json", "word(c.verdict)"),
         ("api case", "word(d['case'].verdict)"),
         ("page case", r"^. (\w+)\b.*{c.reason[:40]}"),
+    ]),
+    ("verdict of a case, in its history", {"c": HISTORY}, [
+        ("json", "word(c.verdict)"),
+        ("api history", "word(d.newest.verdict)"),
+        ("api history", "word(one(d.cases, run=j.run.id).verdict)"),
+        ("page history", r"times? taken · now . (\w+)"),
+        ("page history", r"^. (\w+) \{run {j.run.id}: "),
+    ]),
+    ("how often a case was taken", {"c": HISTORY}, [
+        ("api history", "d.total"),
+        ("api history", "len(d.cases)"),
+        ("page history", r"^# times? taken"),
+    ]),
+    ("time of {way} of a case, in its history", {"c": HISTORY, "way": "['dump', 'offset']"}, [
+        ("json", "one(c.engines, engine=dict(dump='dump', offset='offset:rtl')[way]).cost.total_ns"),
+        ("api history", "one(d.trends[way + '_ns'].points, run=j.run.id).value"),
+    ]),
+    ("frames of {s.engine} in a case's history, {part}", {
+        "c": HISTORY, "s": "[s for s in c.scores if s.judged]", "part": "['right_frames', 'truth_frames', 'lines_right', 'lines_judged']"}, [
+        ("json", "s[part]"),
+        ("api case", "one(d['case'].scores, engine=s.engine)[part]"),
+        ("api history", "one(d.newest.scores, engine=s.engine)[part]"),
+    ]),
+    ("share of {what} of {s.engine} in a case's history", {
+        "c": HISTORY, "s": "[s for s in c.scores if s.judged]", "what": "[k for k in ('frames', 'lines') if s[OF_HISTORY[k][1]]]"}, [
+        ("json", "s[OF_HISTORY[what][0]] / s[OF_HISTORY[what][1]]"),
+        ("page history", r"^{s.engine} {!dict(frames='#', lines='...of frames, #')[what]} of {what}"),
     ]),
     ("{what} of the bench", {"what": "['value', 'low', 'high', 'noise', 'cases'] if j.speed_ratio.origin == 'bench' else []"}, [
         ("json", "d.speed_ratio[what]"),

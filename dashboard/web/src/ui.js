@@ -119,14 +119,17 @@ export function when(ns) {
   const text = new Date(ns / 1e6).toISOString();
   return `${text.slice(0, 10)} ${text.slice(11, 16)}`;
 }
-/** @param {number} ns since 1970 */
+/** The rule of reports (analyze/base/age.c). @param {number} ns since 1970 */
 export function ago(ns) {
-  const minutes = Math.max(0, Math.round((Date.now() - ns / 1e6) / 60e3));
-  if (minutes < 1) return 'just now';
+  const minutes = Math.max(0, Math.floor((Date.now() - ns / 1e6) / 60e3));
+  if (minutes < 1) return 'under 1 min ago';
   if (minutes < 60) return `${minutes} min ago`;
-  if (minutes < 48 * 60) return `${Math.round(minutes / 60)} h ago`;
-  return `${Math.round(minutes / 1440)} days ago`;
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ago`;
+  return `${Math.floor(minutes / 1440)} days ago`;
 }
+
+/** As long as in reports. @type {(of: {commit: string | null}) => string | undefined} */
+export const commitOf = ({ commit }) => commit?.slice(0, 12);
 
 /**
  * What keeps a judged stack from being exact.

@@ -1,6 +1,6 @@
 // Failing cases by mechanism and place: one fault is one line, however many cases it hits.
 import { withQuery } from '../router.js';
-import { Link, caseName, number, plural } from '../ui.js';
+import { Link, caseName, commitOf, number, plural } from '../ui.js';
 
 /** @typedef {import('openapi').CaseGroup} Group */
 
@@ -19,7 +19,7 @@ export const Since = ({ since, before }) =>
   since && (
     <>
       since <Link to={`/runs/${since.run}`}>run {since.run}</Link>
-      {since.commit ? ` (${since.commit.slice(0, 10)})` : ''}
+      {since.commit ? ` (${commitOf(since)})` : ''}
       {before ? `, run ${before.run} was good` : ''} ·{' '}
     </>
   );

@@ -10,6 +10,7 @@ import { CaseGroups } from './case_groups.js';
 import { Table } from '../table.js';
 import {
   caseName,
+  commitOf,
   casePath,
   copy,
   duration,
@@ -205,7 +206,7 @@ function Pickers({ words: chosen, found }) {
   const runs = (data.data?.runs ?? []).filter((run) => run.state !== 'running' && held(run));
   const rows = runs.map((run) => [
     String(run.id),
-    [`run ${run.id}`, when(run.started_ns), run.branch, run.commit?.slice(0, 10)].filter(Boolean).join(' · '),
+    [`run ${run.id}`, when(run.started_ns), run.branch, commitOf(run)].filter(Boolean).join(' · '),
   ]);
   return (
     <div class="filters flow" data-carrier>

@@ -14,6 +14,7 @@ import {
   Verdict,
   Wrong,
   ago,
+  commitOf,
   caseName,
   casePath,
   Command,
@@ -39,7 +40,7 @@ const percentOf = (share) => percent(share, 1);
 const tiles = [
   {
     name: 'capture_rate',
-    title: 'Capture rate',
+    title: 'Captured either way',
     show: percentOf,
     note: 'of all cases that should leave a record or a dump; the line leaves out those not judged',
     unit: 'case',
@@ -339,7 +340,7 @@ function Shown({ data }) {
           <span class="dim">
             {' '}
             <RunKind run={run} />
-            {ago(run.started_ns)} · {run.platform} · {run.commit ? run.commit.slice(0, 10) : 'no commit'}
+            {ago(run.started_ns)} · {run.platform} · {commitOf(run) ?? 'no commit'}
             {run.branch ? (
               <>
                 {' '}

@@ -7,6 +7,7 @@ import { CopyLink } from '../share.js';
 import { Table } from '../table.js';
 import {
   Chip,
+  commitOf,
   CountsBar,
   CountsLegend,
   Pairs,
@@ -286,7 +287,7 @@ function Shown({ data }) {
           {when(run.started_ns)} UTC · {run.state}
           {run.state === 'interrupted' && !run.finished_ns ? ': its process is gone' : ''}
           {run.finished_ns ? ` · took ${duration(run.finished_ns - run.started_ns)}` : ''}
-          {run.commit ? ` · ${run.commit.slice(0, 10)}` : ''}
+          {run.commit ? ` · ${commitOf(run)}` : ''}
         </div>
         {(watched || run.case_count > 0) && <CountsBar verdicts={run.verdicts} total={run.case_count} />}
         {watched ? null : <CountsLegend of={[run.verdicts]} />}

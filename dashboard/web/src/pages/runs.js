@@ -5,6 +5,7 @@ import { go, useQuery } from '../router.js';
 import { Table } from '../table.js';
 import {
   ago,
+  commitOf,
   Chip,
   Command,
   CountsBar,
@@ -77,7 +78,7 @@ const List = ({ runs, ticked, tick, baseline }) => (
       },
       { head: 'took', cell: (run) => (isRunning(run) ? '' : duration(took(run))), sort: took, kind: 'num' },
       { head: 'what', cell: (run) => run.label },
-      { head: 'commit', cell: (run) => (run.commit ? run.commit.slice(0, 10) : '–'), kind: 'mono' },
+      { head: 'commit', cell: (run) => commitOf(run) ?? '–', kind: 'mono' },
       { head: 'branch', cell: (run) => run.branch ?? '–' },
       { head: 'platform', cell: (run) => run.platform, kind: 'platform' },
     ]}

@@ -6,7 +6,7 @@ import { usePaper } from '../paper.js';
 import { useQuery } from '../router.js';
 import { Plot, axis } from '../uplot.js';
 import { Table } from '../table.js';
-import { bytes, duration, Field, Link, Loaded, number, Page, plural, times, when } from '../ui.js';
+import { bytes, commitOf, duration, Field, Link, Loaded, number, Page, plural, times, when } from '../ui.js';
 
 /**
  * @typedef {import('openapi').Answers['/api/v1/trend']} Found
@@ -80,7 +80,7 @@ const levels = (found, paint) => ({
         ctx.lineTo(at, bbox.top + bbox.height);
         ctx.stroke();
         const mark = level.change === 'worse' ? '▲ worse' : '▼ better';
-        const commit = level.commit?.slice(0, 10) ?? `run ${level.from_run}`;
+        const commit = commitOf(level) ?? `run ${level.from_run}`;
         ctx.fillText(`${mark} ${commit}`, at - 4, bbox.top + 12 * devicePixelRatio);
       }
       ctx.restore();
@@ -183,7 +183,7 @@ function Chosen({ found, run }) {
       <Link class="strong" to={`/runs/${run}`}>
         Run {run}
       </Link>
-      , {when(point.started_ns)} UTC, <span class="mono">{point.commit?.slice(0, 12) ?? 'no commit'}</span>
+      , {when(point.started_ns)} UTC, <span class="mono">{commitOf(point) ?? 'no commit'}</span>
       {': '}
       <strong>{show(found.figure, point.value)}</strong> of {plural(point.count, 'sample')}
       {point.arch && `, ${point.arch}`}
@@ -222,7 +222,7 @@ function Changes({ found }) {
             ),
           },
           { head: 'day', cell: (level) => when(level.from_ns).slice(0, 10) },
-          { head: 'commit', cell: (level) => level.commit?.slice(0, 12) ?? '–', kind: 'mono' },
+          { head: 'commit', cell: (level) => commitOf(level) ?? '–', kind: 'mono' },
           {
             head: 'says',
             cell: (level) => (level.change === 'worse' ? '▲ worse' : '▼ better'),
@@ -287,7 +287,7 @@ function Every({ found }) {
               sort: (point) => point.run,
             },
             { head: 'started', cell: (point) => when(point.started_ns), kind: 'nowrap' },
-            { head: 'commit', cell: (point) => point.commit?.slice(0, 12) ?? '–', kind: 'mono' },
+            { head: 'commit', cell: (point) => commitOf(point) ?? '–', kind: 'mono' },
             {
               head: 'branch',
               cell: (point) => <bdi>{point.branch ?? '–'}</bdi>,
