@@ -128,7 +128,7 @@ export function ago(ns) {
   return `${Math.floor(minutes / 1440)} days ago`;
 }
 
-/** As long as in reports. @type {(of: {commit: string | null}) => string | undefined} */
+/** As long as in reports. @type {(of: {commit?: string | null}) => string | undefined} */
 export const commitOf = ({ commit }) => commit?.slice(0, 12);
 
 /**
