@@ -293,9 +293,9 @@ static const struct frame *first_in_module(const struct table *t, uint32_t colum
 }
 
 /* Both start at one address of memory, which no walk found, but in different places of modules:
- * they disagree about where the modules were. Or at one offset, but in different modules: they
- * disagree about which modules. */
-static bool modules_differ(const struct table *t, uint32_t a, uint32_t b)
+ * they disagree about where the modules were, A by *SHIFT bytes higher if it is one module. Or at
+ * one offset, but in different modules: they disagree about which modules. */
+static bool modules_differ(const struct table *t, uint32_t a, uint32_t b, int64_t *shift)
 {
     uint32_t i = 0, k = 0;
     const struct frame *x = first_in_module(t, a, b, &i, &k);
@@ -303,6 +303,7 @@ static bool modules_differ(const struct table *t, uint32_t a, uint32_t b)
         return false;
     const struct frame *y = &t->columns[b].stack->frames[k];
     const struct frame_key *mine = &t->columns[a].keys[i], *theirs = &t->columns[b].keys[k];
+    *shift = mine->module == theirs->module ? (int64_t)(theirs->offset - mine->offset) : 0;
     return (x->pc_va != 0 && x->pc_va == y->pc_va && !keys_same_place(mine, theirs)) ||
            (mine->offset == theirs->offset && mine->module != theirs->module);
 }
@@ -325,14 +326,21 @@ static bool blame_modules(const struct poll *p, struct finding *f, uint32_t colu
     const struct table *t = p->table;
     const enum engine_kind kind = column != 0 ? t->columns[column].claim->kind : ENGINE_KIND_OTHER;
     uint32_t winners = 0;
+    int64_t shift = 0;
     if (kind != ENGINE_KIND_DUMP && kind != ENGINE_KIND_OFFSET)
         return false;
     const uint32_t own = rows_like_truth(p, column);
-    for (uint32_t c = 1; c < t->column_count; c++)
-        if (c != column && modules_differ(t, column, c) && rows_like_truth(p, c) > own)
-            winners |= 1U << c;
+    for (uint32_t c = 1; c < t->column_count; c++) {
+        int64_t apart = 0;
+        if (c == column || !modules_differ(t, column, c, &apart) || rows_like_truth(p, c) <= own)
+            continue;
+        winners |= 1U << c;
+        shift = apart;
+    }
     if (winners == 0)
         return false;
+    f->facts.input = INPUT_PLACES;
+    f->facts.shift = shift;
     poll_settle(p, f, kind == ENGINE_KIND_DUMP ? BLAME_DUMP_READER : BLAME_RECORD, column,
                 winners | 1U);
     return true;
@@ -441,6 +449,7 @@ static bool blame_by_evidence(const struct poll *p, struct finding *f, uint32_t 
     for (uint32_t c = 1; c < p->table->column_count; c++)
         late += evidence_of_late_lookup(p->in, p->table, p->row, c);
     poll_settle(p, f, late > 1 ? BLAME_SYMBOLS_SHARED : BLAME_SYMBOLS, column, 1U);
+    f->facts.part = PART_READER; /* the same symbols have it one byte earlier */
     return true;
 }
 

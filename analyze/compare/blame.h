@@ -10,4 +10,9 @@
 void finding_blame(const struct compare_input *in, const struct table *table, struct arena *keep,
                    struct finding *f);
 
+/* The same for the findings of THREAD, which are those of RESULT from FIRST on; then the cells of
+ * what fails are those of the column that is wrong. */
+void blame_findings(const struct compare_input *in, const struct table *table, struct arena *keep,
+                    struct thread_result *thread, struct case_result *result, uint32_t first);
+
 #endif

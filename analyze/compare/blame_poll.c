@@ -108,10 +108,42 @@ static const char *witnesses_of(const struct poll *p, uint32_t mask)
     return text;
 }
 
+/* True when a program that reads symbols by itself is among COLUMNS; with NAMED, has the truth's
+ * frame in the row. */
+static bool other_reader(const struct poll *p, uint32_t columns, bool named)
+{
+    for (uint32_t c = 1; c < p->table->column_count; c++) {
+        const struct frame *frame = table_frame(p->table, p->row, c);
+        if ((columns >> c & 1) != 0 && (voter_parts(p->table, c) & ENGINE_SHARES_SYMBOLS) == 0 &&
+            (!named || (frame != NULL && poll_says(p, 0, frame, false))))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the file of symbols or our reader of it is at fault: another program that reads the same
+ * file and contradicts us proves that it is not the file. */
+static enum finding_part part_of(const struct poll *p, const struct finding *f, enum blame blame,
+                                 uint32_t column, uint32_t witnesses)
+{
+    const struct table *t = p->table;
+    const bool of_file = f->cause == CAUSE_SYMBOLS_MISSING || f->cause == CAUSE_SYMBOLS_MISMATCH;
+    if ((blame != BLAME_SYMBOLS && blame != BLAME_SYMBOLS_SHARED) ||
+        (voter_parts(t, column) & ENGINE_SHARES_SYMBOLS) == 0)
+        return PART_UNSTATED;
+    for (uint32_t c = 1; c < t->column_count; c++)
+        if ((witnesses >> c & 1) != 0 && (voter_parts(t, c) & ENGINE_SHARES_SYMBOLS) != 0)
+            return PART_UNSTATED; /* our reader is right where it is asked rightly */
+    if (other_reader(p, of_file ? UINT32_MAX : witnesses, of_file))
+        return PART_READER;
+    return of_file && f->facts.flaw != NULL ? PART_FILE : PART_UNDECIDED;
+}
+
 void poll_settle(const struct poll *p, struct finding *f, enum blame blame, uint32_t column,
                  uint32_t witnesses)
 {
     f->blame = blame;
+    f->facts.part = part_of(p, f, blame, column, witnesses);
     f->blame_engine = NULL;
     if (blame == BLAME_WALK || blame == BLAME_SYMBOLS)
         f->blame_engine = p->table->columns[column].claim->engine;

@@ -553,8 +553,7 @@ static enum status judge_thread(struct judge *j, uint32_t id, bool suspect,
         return j->fault->code;
     if (t.reference != 0 && judge_reference(j, &t, thread) != ERR_NONE)
         return j->fault->code;
-    for (uint32_t f = first; f < j->out->finding_count; f++)
-        finding_blame(j->in, &t, j->keep, &j->out->findings[f]);
+    blame_findings(j->in, &t, j->keep, thread, j->out, first);
     return ERR_NONE;
 }
 

@@ -307,8 +307,10 @@ static const char *finding_reason(struct judgement *j, const struct finding *fir
     const char *whose = finding_blame_text(first, blame);
     if (places > 1)
         (void)snprintf(more, sizeof more, " (%" PRIu32 " places in all)", places);
-    const bool walk = first->cause == CAUSE_HANDLER_CONTEXT && first->wrong != NULL;
-    return arena_printf(j->keep, "%s, %s: %s%s%s%s%s%s", walk ? first->wrong : first->engine,
+    const bool blamed = first->cause == CAUSE_HANDLER_CONTEXT ||
+                        (!first->against_truth && first->blame != BLAME_UNKNOWN);
+    return arena_printf(j->keep, "%s, %s: %s%s%s%s%s%s",
+                        blamed && first->wrong != NULL ? first->wrong : first->engine,
                         cause_name(first->cause), first->evidence, more,
                         whose[0] != '\0' ? "; blame: " : "", whose,
                         first->witnesses != NULL ? ", according to " : "",

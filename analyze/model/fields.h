@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { STORE_SCHEMA_VERSION = 21 }; /* of the database: each change of store/schema.c adds 1 */
+enum { STORE_SCHEMA_VERSION = 22 }; /* of the database: each change of store/schema.c adds 1 */
 
 /* What happened in the dying process; 0: not measured. Of TIME and SIZE the medians over the cases
  * of a run are kept, which model/metric.h shows as trends; a TIME does not count in a case that ran

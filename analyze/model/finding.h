@@ -76,6 +76,18 @@ enum blame {
 /* What the engine's frame is where the other's at the same address is not. */
 enum finding_kinds { KINDS_ALIKE, KINDS_RETURN, KINDS_INTERRUPTED };
 
+/* What of symbols is wrong, where they are blamed. */
+enum finding_part {
+    PART_UNSTATED,  /* by older versions, or they are not blamed      */
+    PART_UNDECIDED, /* only the truth contradicts them                */
+    PART_READER,    /* another program reads the same file rightly    */
+    PART_FILE,      /* it is missing, of another build, or no program reads it */
+    PARTS
+};
+
+/* What of a record or a dump is wrong, where it or its reader is blamed. */
+enum finding_input { INPUT_UNSTATED, INPUT_PLACES /* where modules lie */ };
+
 /* The parts of a finding's evidence that readers need by themselves: TEXT(member), NUMBER(type,
  * member). Set where the finding is made; what databases of older versions have of them is in the
  * text of the evidence alone (finding_read_evidence()). */
@@ -86,7 +98,10 @@ enum finding_kinds { KINDS_ALIKE, KINDS_RETURN, KINDS_INTERRUPTED };
     TEXT(flaw)    /* "no such file was found": why it gives no symbols */                          \
     TEXT(left_by) /* "UWOP_SET_FPREG, UWOP_PUSH_NONVOL": by what the walks part */                 \
     NUMBER(enum finding_kinds, kinds)                                                              \
-    NUMBER(uint32_t, more) /* alike rows below the finding's */
+    NUMBER(uint32_t, more) /* alike rows below the finding's */                                    \
+    NUMBER(enum finding_part, part)                                                                \
+    NUMBER(enum finding_input, input)                                                              \
+    NUMBER(int64_t, shift) /* by how many bytes modules lie too high; 0: unknown */
 
 struct finding_facts {
 #define FACT_TEXT(NAME) const char *NAME; /* NOLINT(bugprone-macro-parentheses) */
@@ -141,6 +156,9 @@ const char *verdict_name(enum verdict verdict);           /* "PASS", "FAIL", ...
  * what to print, which is OUT or a constant. */
 enum { BLAME_TEXT_BYTES = 128 };
 const char *finding_blame_text(const struct finding *f, char out[BLAME_TEXT_BYTES]);
+
+/* "symbols of both ways: our reader": the same, with what of symbols is wrong. */
+const char *finding_fault_text(const struct finding *f, char out[BLAME_TEXT_BYTES]);
 
 /* The same as databases have it: what was stored once stays. */
 const char *finding_blame_stored(const struct finding *f, char out[BLAME_TEXT_BYTES]);

@@ -364,7 +364,15 @@ static const char *const version_21[] = {
     NULL,
 };
 
+/* What of symbols, of a record or of a dump is wrong. NULL in older versions: not stated. */
+static const char *const version_22[] = {
+    "ALTER TABLE finding ADD COLUMN fact_part INTEGER",
+    "ALTER TABLE finding ADD COLUMN fact_input INTEGER",
+    "ALTER TABLE finding ADD COLUMN fact_shift INTEGER",
+    NULL,
+};
+
 const char *const *const store_migrations[STORE_SCHEMA_VERSION] = {
-    version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,
-    version_8,  version_9,  version_10, version_11, version_12, version_13, version_14,
-    version_15, version_16, version_17, version_18, version_19, version_20, version_21};
+    version_1,  version_2,  version_3,  version_4,  version_5,  version_6,  version_7,  version_8,
+    version_9,  version_10, version_11, version_12, version_13, version_14, version_15, version_16,
+    version_17, version_18, version_19, version_20, version_21, version_22};

@@ -405,7 +405,7 @@ static void put_finding(struct writer *w, const struct finding *f, uint32_t posi
     query_text(&q, f->function);
     query_id(&q, evidence);
 #define PUT_FACT(NAME) query_text(&q, f->facts.NAME);
-#define PUT_NUMBER(TYPE, NAME) query_int(&q, f->facts.NAME);
+#define PUT_NUMBER(TYPE, NAME) query_int(&q, (uint64_t)f->facts.NAME);
     FINDING_FACTS(PUT_FACT, PUT_NUMBER)
 #undef PUT_FACT
 #undef PUT_NUMBER

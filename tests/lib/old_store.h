@@ -3,6 +3,10 @@
 #ifndef TESTS_OLD_STORE_H
 #define TESTS_OLD_STORE_H
 
+#define UNDO_VERSION_22                                                                            \
+    "ALTER TABLE finding DROP COLUMN fact_part; ALTER TABLE finding DROP COLUMN fact_input;"       \
+    "ALTER TABLE finding DROP COLUMN fact_shift; PRAGMA user_version = 21;"
+
 #define UNDO_VERSION_21                                                                            \
     "ALTER TABLE finding DROP COLUMN facts; ALTER TABLE finding DROP COLUMN fact_module;"          \
     "ALTER TABLE finding DROP COLUMN fact_file; ALTER TABLE finding DROP COLUMN fact_sought;"      \

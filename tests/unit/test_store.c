@@ -470,13 +470,13 @@ TEST(sums_are_the_same_kept_live_and_after_an_upgrade)
          "UPDATE run SET state = 'running'; DELETE FROM run_engine;"
          "DELETE FROM run_symbol; DELETE FROM run_cause"},
         {"upgraded from one version less than sums",
-         UNDO_VERSION_21 UNDO_VERSION_20 UNDO_VERSION_19 UNDO_VERSION_18 UNDO_VERSION_17
-             UNDO_VERSION_16 UNDO_VERSION_15 UNDO_VERSION_14 UNDO_VERSION_13,
+         UNDO_VERSION_22 UNDO_VERSION_21 UNDO_VERSION_20 UNDO_VERSION_19 UNDO_VERSION_18
+             UNDO_VERSION_17 UNDO_VERSION_16 UNDO_VERSION_15 UNDO_VERSION_14 UNDO_VERSION_13,
          "UPDATE run SET state = 'complete'; DELETE FROM run_engine"},
         {"upgraded",
-         UNDO_VERSION_21 UNDO_VERSION_20 UNDO_VERSION_19 UNDO_VERSION_18 UNDO_VERSION_17
-             UNDO_VERSION_16 UNDO_VERSION_15 UNDO_VERSION_14 UNDO_VERSION_13 UNDO_VERSION_12
-                 UNDO_VERSION_11,
+         UNDO_VERSION_22 UNDO_VERSION_21 UNDO_VERSION_20 UNDO_VERSION_19 UNDO_VERSION_18
+             UNDO_VERSION_17 UNDO_VERSION_16 UNDO_VERSION_15 UNDO_VERSION_14 UNDO_VERSION_13
+                 UNDO_VERSION_12 UNDO_VERSION_11,
          "UPDATE run SET state = 'complete'; DROP TABLE run_engine; DROP TABLE run_symbol;"
          "DROP TABLE run_cause; DROP TABLE run_figure; DROP TABLE run_median;"
          "DROP TABLE case_artifact; DROP TABLE artifact; DROP INDEX case_in_run;"

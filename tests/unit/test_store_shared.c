@@ -97,9 +97,9 @@ TEST(an_older_database_keeps_every_frame)
         before[i] = in_words(&f, f.cases[i].id);
     }
     store_close(f.store);
-    (void)run_sql(&f, UNDO_VERSION_21 UNDO_VERSION_20 UNDO_VERSION_19 UNDO_VERSION_18
-                          UNDO_VERSION_17 UNDO_VERSION_16 UNDO_VERSION_15 UNDO_VERSION_14
-                              UNDO_VERSION_13 UNDO_VERSION_12 UNDO_VERSION_11
+    (void)run_sql(&f, UNDO_VERSION_22 UNDO_VERSION_21 UNDO_VERSION_20 UNDO_VERSION_19
+                          UNDO_VERSION_18 UNDO_VERSION_17 UNDO_VERSION_16 UNDO_VERSION_15
+                              UNDO_VERSION_14 UNDO_VERSION_13 UNDO_VERSION_12 UNDO_VERSION_11
                   "ALTER TABLE artifact DROP COLUMN plain_bytes;"
                   "DELETE FROM case_artifact; DELETE FROM artifact");
     open_it(&f);
@@ -179,10 +179,10 @@ TEST(modules_of_a_database_without_mvids_have_none)
     set_up(&f);
     const uint64_t id = put_build(&f, "03020100-0504-0706-0809-0A0B0C0D0E0F");
     store_close(f.store);
-    const long long modules = run_sql(
-        &f, UNDO_VERSION_21 UNDO_VERSION_20 UNDO_VERSION_19 UNDO_VERSION_18 UNDO_VERSION_17
-                UNDO_VERSION_16 UNDO_VERSION_15 UNDO_VERSION_14 UNDO_VERSION_13 UNDO_VERSION_12
-        "SELECT count(*) FROM module");
+    const long long modules =
+        run_sql(&f, UNDO_VERSION_22 UNDO_VERSION_21 UNDO_VERSION_20 UNDO_VERSION_19 UNDO_VERSION_18
+                        UNDO_VERSION_17 UNDO_VERSION_16 UNDO_VERSION_15 UNDO_VERSION_14
+                            UNDO_VERSION_13 UNDO_VERSION_12 "SELECT count(*) FROM module");
     open_it(&f);
     CHECK_EQ(run_sql(&f, "PRAGMA user_version"), STORE_SCHEMA_VERSION);
     CHECK_EQ(run_sql(&f, "SELECT count(*) FROM module"), modules);
