@@ -71,11 +71,15 @@ size_t document_failing(struct sheet *s, const struct run_figures *report,
                         const struct case_groups *failing, const char *elsewhere)
 {
     const struct groups_of of = {report, failing};
+    uint32_t shared = 0; /* each case in both of its problems */
+    for (uint32_t i = 0; i < failing->count; i++)
+        shared += failing->rows[i].failure->shared;
     if (failing->cases == 0)
         return 0;
     sheet_heading(s, "What fails",
-                  arena_printf(s->keep, ", and why: %u problem%s", failing->count,
-                               failing->count == 1 ? "" : "s"));
+                  arena_printf(s->keep, ", and why: %u problem%s%s", failing->count,
+                               failing->count == 1 ? "" : "s",
+                               failures_shared_text(failing->count, shared / 2, s->keep)));
     sheet_text(s, INK_PLAIN, 0, 2, troubles_text(report->troubles, s->keep));
     return sheet_list(s, failing_entry, &of, failing->count, "case", elsewhere);
 }

@@ -14,7 +14,7 @@
 
 void failures_begin(struct failure_count *count, struct arena *keep, struct failures *out)
 {
-    *out = (struct failures){NULL, 0, 0};
+    *out = (struct failures){.rows = NULL};
     *count = (struct failure_count){.out = out, .keep = keep};
     text_pool_init(&count->texts, keep);
 }
@@ -75,7 +75,7 @@ static void count_blame(struct failure *group, const char *blame, uint32_t cases
 static void add_blame(struct failure_count *count, struct failure *group, const struct finding *f)
 {
     char text[BLAME_TEXT_BYTES];
-    const char *blame = pooled(count, f != NULL ? finding_blame_text(f, text) : "");
+    const char *blame = pooled(count, f != NULL ? finding_fault_text(f, text) : "");
     if (text_or_empty(blame)[0] == '\0')
         group->unblamed++;
     else
@@ -173,6 +173,25 @@ static struct diff_case second_of(const struct diff_case *c)
     return out;
 }
 
+/* Two groups, by number, and the cases that are in both. */
+struct failure_pair {
+    uint32_t numbers[FAILURES_OF_CASE], cases;
+};
+
+static bool add_pair(struct failure_count *count, const uint32_t numbers[FAILURES_OF_CASE])
+{
+    uint32_t at = 0;
+    while (at < count->pair_count &&
+           (count->pairs[at].numbers[0] != numbers[0] || count->pairs[at].numbers[1] != numbers[1]))
+        at++;
+    if (!ARENA_ROOM(count->keep, count->pairs, count->pair_room, (uint64_t)at + 1))
+        return false;
+    if (at == count->pair_count)
+        count->pairs[count->pair_count++] = (struct failure_pair){{numbers[0], numbers[1]}, 0};
+    count->pairs[at].cases++;
+    return true;
+}
+
 bool failures_add(struct failure_count *count, const struct diff_case *c,
                   uint32_t numbers[FAILURES_OF_CASE])
 {
@@ -200,7 +219,7 @@ bool failures_add(struct failure_count *count, const struct diff_case *c,
         arena_free(&scratch);
     }
     count->out->cases++;
-    return added;
+    return added && (numbers[1] == UINT32_MAX || add_pair(count, numbers));
 }
 
 /* ---- all cases ---------------------------------------------------------------------------- */
@@ -219,7 +238,7 @@ static const struct failure_form *main_form(const struct failure *group)
 static void name_group(struct failure_count *count, struct failure *group)
 {
     const struct failure_form *most = main_form(group);
-    const uint32_t rest = group->cases - most->cases;
+    const uint32_t rest = group->cases > most->cases ? group->cases - most->cases : 0;
     group->cause = most->cause;
     group->place = most->several ? most->place : most->module;
     group->example = most->example;
@@ -228,9 +247,11 @@ static void name_group(struct failure_count *count, struct failure *group)
     if (group->example->finding != NULL)
         group->file = failure_file(group->example->finding, count->keep);
     if (rest > 0)
-        group->sentence =
-            arena_printf(count->keep, "%s; in %" PRIu32 " of them the same fault looks different",
-                         group->sentence, rest);
+        group->sentence = arena_printf(count->keep,
+                                       "%s; %" PRIu32 " of %" PRIu32 " cases show this, %" PRIu32
+                                       " %s of the same fault",
+                                       group->sentence, most->cases, group->cases, rest,
+                                       rest == 1 ? "another effect" : "other effects");
 }
 
 /* A few cases without a sure blame are put down to a fault of the same engine that so many times as
@@ -280,7 +301,7 @@ static bool is_unblamed(const struct failure *group)
 static bool is_side_of(const struct failure *other, const struct failure *group)
 {
     const char *engine = group->example->finding->engine, *blame = other->blames[0].text;
-    if (strcmp(blame, "symbols of both ways") == 0)
+    if (strncmp(blame, "symbols of both ways", strlen("symbols of both ways")) == 0)
         return engine_kind_of(engine) == ENGINE_KIND_DUMP ||
                engine_kind_of(engine) == ENGINE_KIND_OFFSET;
     if (engine_kind_of(engine) == ENGINE_KIND_DUMP)
@@ -375,6 +396,21 @@ static void merge_consequences(struct failures *out, char (*into)[FAILURE_KEY_BY
     }
 }
 
+/* FOUND: where each group is in `rows`. */
+static void count_shared(struct failure_count *count, const uint32_t *found)
+{
+    struct failures *out = count->out;
+    for (uint32_t i = 0; i < count->pair_count; i++) {
+        const struct failure_pair *pair = &count->pairs[i];
+        const uint32_t a = found[pair->numbers[0]], b = found[pair->numbers[1]];
+        if (a == b)
+            continue;
+        out->rows[a].shared += pair->cases;
+        out->rows[b].shared += pair->cases;
+        out->shared += pair->cases;
+    }
+}
+
 enum status failures_end(struct failure_count *count, uint32_t **places, struct fault *fault)
 {
     struct failures *out = count->out;
@@ -397,6 +433,7 @@ enum status failures_end(struct failure_count *count, uint32_t **places, struct 
         for (uint32_t k = 0; k < out->count; k++)
             if (memcmp(keys[i], out->rows[k].key, sizeof *keys) == 0)
                 found[i] = k;
+    count_shared(count, found);
     if (places != NULL)
         *places = found;
     return ERR_NONE;
@@ -450,6 +487,14 @@ const char *failure_blames_text(const struct failure *failure, struct arena *kee
     return text;
 }
 
+const char *failures_shared_text(uint32_t count, uint32_t shared, struct arena *keep)
+{
+    if (shared == 0)
+        return "";
+    return arena_printf(keep, ", %" PRIu32 " of the cases in %s", shared,
+                        count == 2 ? "both" : "two of them");
+}
+
 /* ---- JSON --------------------------------------------------------------------------------- */
 
 static void write_place(struct json *j, const char *key, uint64_t run, const char *commit)
@@ -474,6 +519,7 @@ void failure_write_since(struct json *j, const struct failure *f)
 void failure_write_members(struct json *j, const struct failure *f)
 {
     json_key_uint(j, "cases", f->cases);
+    json_key_uint(j, "shared", f->shared);
     json_key_string(j, "cause", f->cause);
     json_key_string(j, "module", f->place);
     json_key_string(j, "key", f->key);

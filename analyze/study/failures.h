@@ -50,6 +50,7 @@ struct failure {
     const struct diff_case *example;
     struct failure_blame blames[FAILURE_BLAMES]; /* most cases first; for others there is no room */
     uint32_t blame_count, cases, unblamed;       /* unblamed: cases without any */
+    uint32_t shared;                             /* cases that are also in another problem */
     uint32_t fresh;                              /* set by who knows the baseline */
     struct case_history since;                   /* likewise */
 };
@@ -57,7 +58,8 @@ struct failure {
 struct failures {
     struct failure *rows; /* most cases first */
     uint32_t count;
-    uint32_t cases; /* that fail; the sum of those in groups may be larger */
+    uint32_t cases;  /* that fail; the sum of those in groups is larger by `shared` */
+    uint32_t shared; /* cases that are in two groups */
 };
 
 /* Begin, add each failing case, end. Texts are copied to KEEP. */
@@ -65,7 +67,8 @@ struct failure_count {
     struct failures *out;
     struct arena *keep;
     struct text_pool texts;
-    uint32_t room;
+    struct failure_pair *pairs; /* of groups that have cases in common */
+    uint32_t room, pair_count, pair_room;
 };
 void failures_begin(struct failure_count *count, struct arena *keep, struct failures *out);
 /* NUMBERS: of C's groups, in the order in which groups appear; UINT32_MAX: there is no second one.
@@ -83,7 +86,10 @@ struct diff_case failures_case(const struct run_case *c);
  * no case has a blame. In KEEP; NULL: no memory. */
 const char *failure_blames_text(const struct failure *failure, struct arena *keep);
 
-/* [{key, sentence, cause, module, verdict, cases, new, blames: [{blame, cases}], example:
+/* ", 123 of the cases in both": of COUNT problems, of which SHARED cases are in two; "": none. */
+const char *failures_shared_text(uint32_t count, uint32_t shared, struct arena *keep);
+
+/* [{key, sentence, cause, module, verdict, cases, shared, new, blames: [{blame, cases}], example:
  * {scenario, variant, repeat}, since, before}], at most MOST (0: all). `blames` are as in
  * failure_blames_text(). */
 void failures_write_json(struct json *j, const struct failures *failures, uint32_t most);

@@ -28,10 +28,11 @@ static const struct {
                      "only one has a frame"},
     [SHAPE_ADDRESS] = {"has another address than ran", "has another address than ", "",
                        "their addresses differ"},
-    [SHAPE_RETURN] = {"has a return address, not an interrupted one", "has a return address and ",
-                      " an interrupted one", "only one has a return address"},
+    [SHAPE_RETURN] = {"has a return address, not an interrupted one",
+                      "has a return address, not the interrupted one that ", " has",
+                      "only one has a return address"},
     [SHAPE_INTERRUPTED] = {"has an interrupted address, not a return address",
-                           "has an interrupted address and ", " a return address",
+                           "has an interrupted address, not the return address that ", " has",
                            "only one has a return address"},
     [SHAPE_FUNCTION] = {"names another function than ran", "names another function than ", "",
                         "their functions differ"},
@@ -94,6 +95,19 @@ const char *failure_file(const struct finding *f, struct arena *keep)
     return arena_printf(keep, "%s, looked for in %s", f->facts.file, f->facts.sought);
 }
 
+/* Walks and names are only as good as the places of modules. */
+static const char *sentence_of_places(const struct finding *f, const char *input,
+                                      struct arena *keep)
+{
+    static const char so[] = "so walks end early and names are wrong";
+    const int64_t shift = f->facts.shift;
+    if (shift == 0)
+        return arena_printf(keep, "%s has modules at other addresses than the process had, %s",
+                            input, so);
+    return arena_printf(keep, "%s has modules 0x%" PRIx64 " bytes too %s, %s", input,
+                        (uint64_t)(shift > 0 ? shift : -shift), shift > 0 ? "high" : "low", so);
+}
+
 static const char *sentence_of_finding(const struct finding *f, const char *place,
                                        struct arena *keep)
 {
@@ -103,13 +117,16 @@ static const char *sentence_of_finding(const struct finding *f, const char *plac
     const char *other = swapped ? f->engine : against;
     const char *cause = cause_text(f, keep), *in = place != NULL ? ", in " : "";
     const enum shape shape = shape_of(f, swapped);
+    const char *input = f->blame == BLAME_RECORD ? "the record" : "the dump reader";
     if (f->cause == CAUSE_RECORD_WRONG)
         return "the record contradicts itself";
     if (is_of_identity(f))
         return arena_printf(keep,
-                            "the %s states another PDB (GUID, age) for %s than the file itself",
-                            f->blame == BLAME_RECORD ? "record" : "dump reader",
-                            place != NULL ? place : "a module");
+                            "%s is wrong: it states another PDB (GUID, age) for %s than that "
+                            "image itself, which is the one that ran (same code id)",
+                            input, place != NULL ? place : "a module");
+    if (failure_is_of_input(f) && f->facts.input == INPUT_PLACES)
+        return sentence_of_places(f, input, keep);
     if (f->facts.file != NULL && place != NULL)
         return arena_printf(keep, "%s has no symbols%s%s%s", place,
                             f->facts.flaw != NULL ? ": " : "", text_or_empty(f->facts.flaw),
@@ -126,7 +143,8 @@ static const char *sentence_of_finding(const struct finding *f, const char *plac
         return arena_printf(keep, "%s and %s disagree where the truth is silent: %s%s%s%s", engine,
                             text_or_empty(other), words[shape].either, in, text_or_empty(place),
                             text_or_empty(cause));
-    return arena_printf(keep, "%s %s%s%s, where the truth is silent%s%s%s", engine,
+    return arena_printf(keep, "%s %s%s%s, where the truth is silent%s%s%s",
+                        f->facts.kinds != KINDS_ALIKE && failure_is_of_input(f) ? input : engine,
                         words[shape].before, text_or_empty(other), words[shape].after, in,
                         text_or_empty(place), text_or_empty(cause));
 }

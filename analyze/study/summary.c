@@ -424,6 +424,7 @@ static void write_group(struct json *j, const struct run_figures *figures,
         json_key_string(j, "sentence", group->failure->sentence);
         json_key_string(j, "blame", failure_blames_text(group->failure, keep));
         json_key_string(j, "file", group->failure->file);
+        json_key_uint(j, "shared", group->failure->shared);
         json_key_string(j, "right", example->result.right);
         json_key_string(j, "right_text", summary_right(example, keep));
         json_key_string(j, "command", summary_command(example, keep));

@@ -320,6 +320,14 @@ static bool is_against_truth(const void *context, const struct finding *f)
     return f->fails && f->against_truth;
 }
 
+/* Of two engines that contradict each other the one that is WRONG, or the other; where that is not
+ * known, the one that was compared. */
+static const char *side_of_blame(const struct finding *f, bool wrong)
+{
+    const bool other = !f->against_truth && text_equal(f->wrong, f->against);
+    return wrong != other ? f->engine : f->against;
+}
+
 /* "the stacks of offset:rtl and dump differ": the engines of C with a failing finding of one of the
  * two kinds, against the truth or between two engines; NULL: there is none. *PLACES: where, however
  * many engines differ there. */
@@ -333,7 +341,8 @@ static const char *engines_that_differ(const struct run_case *c, finding_kind_fn
         bool differs = false;
         for (uint32_t f = 0; f < c->result.finding_count && !differs; f++) {
             const struct finding *finding = &c->result.findings[f];
-            differs = strcmp(finding->engine, c->result.scores[i].engine) == 0 && kind(c, finding);
+            differs = text_equal(side_of_blame(finding, true), c->result.scores[i].engine) &&
+                      kind(c, finding);
         }
         if (!differs)
             continue;
@@ -360,7 +369,7 @@ static const char *sentence_of_stacks(const struct run_case *c, struct arena *ke
     const char *other = NULL;
     for (uint32_t i = 0; i < c->result.finding_count && other == NULL; i++)
         if (is_silent(c, &c->result.findings[i]))
-            other = c->result.findings[i].against;
+            other = side_of_blame(&c->result.findings[i], false);
     const char *text = truth != NULL ? arena_printf(keep, "Wrong: %s from what really ran in %u %s",
                                                     truth, wrong, wrong == 1 ? "place" : "places")
                                      : NULL;
@@ -449,6 +458,7 @@ void triage_write_wrong(struct json *j, const struct triage *t)
         json_object_end(j);
     }
     json_array_end(j);
+    json_key_uint(j, "shared", t->failures.shared);
     json_key(j, "problems");
     failures_write_json(j, &t->failures, PROBLEMS_MOST);
     json_key_uint(j, "problems_left",

@@ -3,7 +3,14 @@
 import { runAll, same, test } from './web/world.mjs';
 import { draw, parts } from './web/paper.mjs';
 
-const made = await parts('pages/grid_model', 'pages/aligned', 'pages/overview', 'delta', 'table');
+const made = await parts(
+  'pages/grid_model',
+  'pages/aligned',
+  'pages/case_groups',
+  'pages/overview',
+  'delta',
+  'table',
+);
 const { grid_model: grid, delta } = made;
 
 /** Each row: its name, what is got, what is expected.
@@ -311,6 +318,17 @@ test('a_small_line_has_its_points_or_says_why_there_is_none', () => {
       drawn([10, 20], [{}, { counts: false, bench: 3 }]).textContent,
       'no other run was measured like it',
     ],
+  ]);
+});
+
+test('cases_that_two_problems_share_are_counted', () => {
+  const inBoth = (/** @type {number[]} */ [shared, listed, left]) =>
+    made.case_groups.inBoth({ shared, problems: Array(listed).fill({}), problems_left: left });
+  rows([
+    ['none', inBoth([0, 2, 0]), ''],
+    ['of two', inBoth([1234, 2, 0]), ', 1,234 of them in both'],
+    ['of three', inBoth([2, 3, 0]), ', 2 of them in two'],
+    ['of more than are listed', inBoth([2, 2, 1]), ', 2 of them in two'],
   ]);
 });
 

@@ -70,8 +70,8 @@ TEST(an_example_shows_what_the_sentence_says)
         group(rows[i].cases, &keep, &failures);
         REQUIRE(failures.count == 1);
         CHECK_STR(failures.rows[0].sentence,
-                  "dump lacks a frame that ran, in a-ob2.exe (wrong step by UWOP_SET_FPREG); in 1 "
-                  "of them the same fault looks different");
+                  "dump lacks a frame that ran, in a-ob2.exe (wrong step by UWOP_SET_FPREG); 2 of "
+                  "3 cases show this, 1 another effect of the same fault");
         CHECK_STR(failures.rows[0].example->scenario, rows[i].example);
         CHECK_STR(failures.rows[0].example->reason, "one is lacking");
         arena_free(&keep);
@@ -177,6 +177,85 @@ TEST(blames_add_up_to_the_cases)
         }
         CHECK_EQ(sum, listed > 0 ? failures.rows[0].cases : 0);
         CHECK_EQ(listed > 0, rows[i].blames[0] != '\0');
+        arena_free(&keep);
+    }
+}
+
+/* Of symbols a reader must know what to mend: the file, or what reads it. */
+TEST(a_blame_of_symbols_says_whether_the_file_or_its_reader)
+{
+#define PART_OF(side, what) .blame = (side), .blame_engine = "dump", .facts = {.part = (what)}
+    static const struct {
+        const char *name, *want;
+        struct finding f;
+    } rows[] = {
+        {"of an older version",
+         "symbols of both ways",
+         {PART_OF(BLAME_SYMBOLS_SHARED, PART_UNSTATED)}},
+        {"only the truth contradicts",
+         "symbols of both ways: the file or our reader",
+         {PART_OF(BLAME_SYMBOLS_SHARED, PART_UNDECIDED)}},
+        {"another program reads it rightly",
+         "symbols of both ways: our reader",
+         {PART_OF(BLAME_SYMBOLS_SHARED, PART_READER)}},
+        {"nothing reads it",
+         "symbols of both ways: the file",
+         {PART_OF(BLAME_SYMBOLS_SHARED, PART_FILE)}},
+        {"of one way", "symbols of dump: our reader", {PART_OF(BLAME_SYMBOLS, PART_READER)}},
+        {"of a walk", "walk of dump", {PART_OF(BLAME_WALK, PART_READER)}},
+        {"damage", "symbols of dump", {PART_OF(BLAME_SYMBOLS, (enum finding_part)PARTS)}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char text[BLAME_TEXT_BYTES];
+        test_row(rows[i].name);
+        CHECK_STR(finding_fault_text(&rows[i].f, text), rows[i].want);
+    }
+}
+
+/* Who adds up the cases of two problems counts those in both twice. */
+TEST(cases_of_two_problems_are_counted_as_such)
+{
+    static const struct {
+        const char *name;
+        uint32_t both, lines, steps;
+        const char *text;
+    } rows[] = {
+        {"some", 2, 3, 1, ", 2 of the cases in both"},
+        {"all", 3, 0, 0, ", 3 of the cases in both"},
+        {"none", 0, 2, 1, ""},
+    };
+    static const struct finding line = {.engine = "dump",
+                                        .against = FINDING_TRUTH,
+                                        .against_truth = true,
+                                        .level = LEVEL_LINE,
+                                        .cause = CAUSE_UNEXPLAINED,
+                                        .blame = BLAME_SYMBOLS_SHARED};
+    const struct finding step = {LACKS, BY_WALK};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct arena keep;
+        struct failures failures;
+        struct failure_count count;
+        struct fault fault = FAULT_INIT;
+        uint32_t numbers[FAILURES_OF_CASE];
+        test_row(rows[i].name);
+        arena_init(&keep, 0);
+        failures_begin(&count, &keep, &failures);
+        for (uint32_t k = 0; k < rows[i].both + rows[i].lines + rows[i].steps; k++) {
+            const bool both = k < rows[i].both, of_lines = k < rows[i].both + rows[i].lines;
+            const struct diff_case c = {.scenario = "s",
+                                        .variant = "ob2",
+                                        .finding = of_lines ? &line : &step,
+                                        .second = both ? &step : NULL,
+                                        .verdict = VERDICT_FAIL};
+            CHECK(failures_add(&count, &c, numbers));
+        }
+        REQUIRE(failures_end(&count, NULL, &fault) == ERR_NONE);
+        REQUIRE(failures.count == 2);
+        CHECK_EQ(failures.shared, rows[i].both);
+        CHECK_EQ(failures.rows[0].shared, rows[i].both);
+        CHECK_EQ(failures.rows[1].shared, rows[i].both);
+        CHECK_EQ(failures.rows[0].cases + failures.rows[1].cases - failures.shared, failures.cases);
+        CHECK_STR(failures_shared_text(failures.count, failures.shared, &keep), rows[i].text);
         arena_free(&keep);
     }
 }

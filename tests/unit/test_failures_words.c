@@ -9,6 +9,7 @@
 #define SILENT(side) .engine = "dump", .against = "offset:rtl", .wrong = (side)
 #define KINDS "dump reports a.exe!0x10 (interrupted), offset:rtl reports a.exe!0x10 (return)"
 #define OTHER_PDB "dump at a-ob2.exe!0x10: the image found, of the same code id, names another PDB"
+#define THAT_IMAGE "that image itself, which is the one that ran (same code id)"
 #define LEAVES "the walks part at main (a.exe!0x10), which dump leaves by "
 
 /* Mechanisms group cases: a row with the wrong one hides a problem in another. */
@@ -92,6 +93,50 @@ TEST(a_mechanism_is_what_is_broken)
         struct finding f = rows[i].f;
         finding_read_evidence(&f, &keep);
         CHECK_STR(failure_mechanism(&f, "sentence", rows[i].place, &keep), rows[i].want);
+        arena_free(&keep);
+    }
+}
+
+/* Whose fault it is and how it does that, where the finding knows; the same side as the blame. */
+TEST(a_sentence_takes_the_side_of_the_blame)
+{
+    static const struct {
+        const char *name, *want;
+        struct finding f;
+    } rows[] = {
+        {"a kind that the record has wrong",
+         "the record has a return address, not the interrupted one that dump has, where the truth "
+         "is silent, in a.exe (lookup address)",
+         {SILENT("offset:rtl"), .cause = CAUSE_LOOKUP_ADDRESS, .blame = BLAME_RECORD,
+          .facts = {.kinds = KINDS_INTERRUPTED}}},
+        {"one that the reader of dumps has wrong",
+         "the dump reader has an interrupted address, not the return address that offset:rtl has, "
+         "where the truth is silent, in a.exe (lookup address)",
+         {SILENT("dump"), .cause = CAUSE_LOOKUP_ADDRESS, .blame = BLAME_DUMP_READER,
+          .facts = {.kinds = KINDS_INTERRUPTED}}},
+        {"modules that are read too high",
+         "the dump reader has modules 0x1000 bytes too high, so walks end early and names are "
+         "wrong",
+         {AT, .frame_a = -1, .cause = CAUSE_TRUNCATED, .blame = BLAME_DUMP_READER,
+          .facts = {.input = INPUT_PLACES, .shift = 0x1000}}},
+        {"too low, in the record",
+         "the record has modules 0x20 bytes too low, so walks end early and names are wrong",
+         {AT, .frame_b = -1, .cause = CAUSE_HANDLER_CONTEXT, .blame = BLAME_RECORD,
+          .facts = {.input = INPUT_PLACES, .shift = -0x20}}},
+        {"other modules",
+         "the record has modules at other addresses than the process had, so walks end early and "
+         "names are wrong",
+         {AT, .blame = BLAME_RECORD, .facts = {.input = INPUT_PLACES}}},
+        {"a walk that went wrong in right modules",
+         "dump lacks a frame that ran, in a.exe",
+         {AT, .frame_a = -1, .blame = BLAME_WALK, .facts = {.input = INPUT_PLACES, .shift = 4}}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct diff_case c = {.finding = &rows[i].f, .verdict = VERDICT_FAIL};
+        struct arena keep;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        CHECK_STR(failure_sentence(&c, "a.exe", &keep), rows[i].want);
         arena_free(&keep);
     }
 }
@@ -184,13 +229,13 @@ TEST(a_sentence_says_which_engine_does_what)
          {SILENT(NULL), .level = LEVEL_LINE}},
         {"a return address in the wrong one",
          "a.exe",
-         "offset:rtl has a return address and dump an interrupted one, where the truth is silent, "
-         "in a.exe (lookup address)",
+         "offset:rtl has a return address, not the interrupted one that dump has, where the truth "
+         "is silent, in a.exe (lookup address)",
          {SILENT("offset:rtl"), .cause = CAUSE_LOOKUP_ADDRESS, .evidence = KINDS}},
         {"an interrupted one in the wrong one",
          NULL,
-         "dump has an interrupted address and offset:rtl a return address, where the truth is "
-         "silent (lookup address)",
+         "dump has an interrupted address, not the return address that offset:rtl has, where the "
+         "truth is silent (lookup address)",
          {SILENT("dump"), .cause = CAUSE_LOOKUP_ADDRESS, .evidence = KINDS}},
         {"a return address in one of both",
          NULL,
@@ -204,17 +249,17 @@ TEST(a_sentence_says_which_engine_does_what)
           .evidence = "dump reports a.exe!0x10 (return), offset:rtl reports a.exe!0x11 (return)"}},
         {"an identity that the record has wrong",
          "a.exe",
-         "the record states another PDB (GUID, age) for a.exe than the file itself",
+         "the record is wrong: it states another PDB (GUID, age) for a.exe than " THAT_IMAGE,
          {AT, .frame_a = -1, .cause = CAUSE_SYMBOLS_MISMATCH, .blame = BLAME_RECORD,
           .evidence = OTHER_PDB}},
         {"one that the reader of dumps has wrong",
          "a.exe",
-         "the dump reader states another PDB (GUID, age) for a.exe than the file itself",
+         "the dump reader is wrong: it states another PDB (GUID, age) for a.exe than " THAT_IMAGE,
          {AT, .frame_a = -1, .cause = CAUSE_SYMBOLS_MISMATCH, .blame = BLAME_DUMP_READER,
           .evidence = OTHER_PDB}},
         {"of a module that is not known",
          NULL,
-         "the record states another PDB (GUID, age) for a module than the file itself",
+         "the record is wrong: it states another PDB (GUID, age) for a module than " THAT_IMAGE,
          {AT, .frame_a = -1, .cause = CAUSE_SYMBOLS_MISMATCH, .blame = BLAME_RECORD,
           .evidence = OTHER_PDB}},
         {"a module without symbols",

@@ -238,7 +238,7 @@ TEST(what_is_wrong_is_counted_most_cases_first)
                     "{\"trouble\":\"unexpected_pass\",\"text\":\"right although accepted as "
                     "wrong\",\"cases\":4},"
                     "{\"trouble\":\"not_captured\",\"text\":\"with neither record nor "
-                    "dump\",\"cases\":2}],\"problems\":[],\"problems_left\":0}");
+                    "dump\",\"cases\":2}],\"shared\":0,\"problems\":[],\"problems_left\":0}");
     free(text);
     t.baseline = 0;
     text = json_of(triage_write_wrong, &t);
@@ -312,6 +312,44 @@ TEST(the_trouble_of_a_case_is_not_what_was_accepted)
         test_row(rows[i].name);
         CHECK_STR(trouble_name(triage_trouble(&c)), trouble_name(rows[i].trouble));
         CHECK_STR(failures_case(&c).finding->engine, rows[i].engine);
+    }
+}
+
+/* The finding is of the engine that was compared; the blame may be the other's. */
+TEST(a_sentence_names_the_stack_that_is_wrong)
+{
+    static const struct {
+        const char *name, *wrong, *want;
+    } rows[] = {
+        {"the one that was compared", "dump",
+         "Not agreed: the stack of dump differs from that of offset:rtl in 1 place; the truth is "
+         "silent there."},
+        {"the other one", "offset:rtl",
+         "Not agreed: the stack of offset:rtl differs from that of dump in 1 place; the truth is "
+         "silent there."},
+        {"not known", NULL,
+         "Not agreed: the stack of dump differs from that of offset:rtl in 1 place; the truth is "
+         "silent there."},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct engine_score scores[] = {
+            {.engine = "offset:rtl", .subject = true, .state = STACK_OK},
+            {.engine = "dump", .subject = true, .state = STACK_OK}};
+        struct finding finding = {
+            .engine = "dump", .against = "offset:rtl", .wrong = rows[i].wrong, .fails = true};
+        const struct run_case c = {.kind = CASE_KIND_CRASH,
+                                   .timing = {.record_bytes = 9, .dump_bytes = 9},
+                                   .result = {.verdict = VERDICT_FAIL,
+                                              .right = "none",
+                                              .scores = scores,
+                                              .score_count = COUNT_OF(scores),
+                                              .findings = &finding,
+                                              .finding_count = 1}};
+        struct arena keep;
+        arena_init(&keep, 0);
+        test_row(rows[i].name);
+        CHECK_STR(triage_sentence(&c, &keep), rows[i].want);
+        arena_free(&keep);
     }
 }
 

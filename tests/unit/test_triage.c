@@ -289,8 +289,9 @@ static const struct grouped {
       FALSE_ONE("b.dll", CAUSE_WRONG_STEP, BLAME_WALK, STEP("UWOP_SET_FPREG"))},
      3,
      1,
-     "dump lacks a frame that ran, in a.exe (wrong step by UWOP_SET_FPREG); in 1 of them the "
-     "same fault looks different",
+     "dump lacks a frame that ran, in a.exe (wrong step by UWOP_SET_FPREG); 2 of 3 cases show "
+     "this, 1 "
+     "another effect of the same fault",
      "walk of dump (2), none: the votes are even (1)",
      0},
     {"two unwind codes are two faults",
@@ -308,8 +309,9 @@ static const struct grouped {
       FALSE_ONE(NULL, CAUSE_GENERATED_CODE, BLAME_WALK, "why")},
      3,
      1,
-     "dump lacks a frame that ran, in a.exe (wrong step by UWOP_SET_FPREG); in 1 of them the "
-     "same fault looks different",
+     "dump lacks a frame that ran, in a.exe (wrong step by UWOP_SET_FPREG); 2 of 3 cases show "
+     "this, 1 "
+     "another effect of the same fault",
      "walk of dump (3)",
      0},
     {"no walk takes a wrong step where the dump was read wrongly",
@@ -318,7 +320,8 @@ static const struct grouped {
       FALSE_ONE(NULL, CAUSE_GENERATED_CODE, BLAME_DUMP_READER, "why")},
      3,
      1,
-     "dump lacks a frame that ran, in a.exe; in 1 of them the same fault looks different",
+     "dump lacks a frame that ran, in a.exe; 2 of 3 cases show this, 1 "
+     "another effect of the same fault",
      "dump reader (3)",
      0},
     {"a module without symbols is named, not the module of the first frame",
@@ -344,8 +347,8 @@ static const struct grouped {
        BLAME_EVEN, "why"}},
      11,
      1,
-     "dump lacks a frame that ran, in a.exe; in 1 of them the "
-     "same fault looks different",
+     "dump lacks a frame that ran, in a.exe; 10 of 11 cases show this, 1 "
+     "another effect of the same fault",
      "walk of dump (10), none: the votes are even (1)",
      10},
     {"nine are too few",
@@ -363,8 +366,8 @@ static const struct grouped {
        BLAME_EVEN, "why"}},
      11,
      1,
-     "dump lacks a frame that ran, in a.exe; in 1 of them the "
-     "same fault looks different",
+     "dump lacks a frame that ran, in a.exe; 10 of 11 cases show this, 1 "
+     "another effect of the same fault",
      "dump reader (10), none: the votes are even (1)",
      10},
     {"to none of the other engine",
@@ -383,8 +386,8 @@ static const struct grouped {
        CAUSE_UNEXPLAINED, BLAME_EVEN, "why"}},
      11,
      1,
-     "offset:rtl lacks a frame that ran, in a.exe; in 1 of them the "
-     "same fault looks different",
+     "offset:rtl lacks a frame that ran, in a.exe; 10 of 11 cases show this, 1 "
+     "another effect of the same fault",
      "record (10), none: the votes are even (1)",
      10},
     {"a dump's is not of the record",
@@ -403,8 +406,8 @@ static const struct grouped {
        BLAME_EVEN, "why"}},
      11,
      1,
-     "dump lacks a frame that ran, in a.exe; in 1 of them the "
-     "same fault looks different",
+     "dump lacks a frame that ran, in a.exe; 10 of 11 cases show this, 1 "
+     "another effect of the same fault",
      "symbols of both ways (10), none: the votes are even (1)",
      10},
     {"by offsets, too",
@@ -413,8 +416,8 @@ static const struct grouped {
        CAUSE_UNEXPLAINED, BLAME_EVEN, "why"}},
      11,
      1,
-     "dump lacks a frame that ran, in a.exe; in 1 of them the "
-     "same fault looks different",
+     "dump lacks a frame that ran, in a.exe; 10 of 11 cases show this, 1 "
+     "another effect of the same fault",
      "symbols of both ways (10), none: the votes are even (1)",
      10},
     {"a judge has symbols of its own",
@@ -430,8 +433,8 @@ static const struct grouped {
      {LINE_OF("dump"), LINE_IN("dump", "b.exe")},
      11,
      1,
-     "symbols give another line than ran, in a.exe; in 1 of them the "
-     "same fault looks different",
+     "symbols give another line than ran, in a.exe; 10 of 11 cases show this, 1 "
+     "another effect of the same fault",
      "symbols of both ways (11)",
      10},
     {"as those of nine they are not",

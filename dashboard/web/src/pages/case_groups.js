@@ -11,6 +11,13 @@ export const groupPath = (run, { key }) => withQuery(`/runs/${run}/mismatches`, 
 /** @type {(group: Group) => string} */
 const blames = (group) => group.blames.map(({ blame, cases }) => `${blame} (${number(cases)})`).join(', ');
 
+// Cases are counted in each of their problems: so many are in two of them.
+/** @type {(wrong: {shared: number, problems: unknown[], problems_left: number}) => string} */
+export function inBoth({ shared, problems, problems_left }) {
+  const where = problems.length + problems_left === 2 ? 'both' : 'two';
+  return shared > 0 ? `, ${number(shared)} of them in ${where}` : '';
+}
+
 /**
  * Since which run a group fails, before what follows.
  * @param {Pick<Group, 'since' | 'before'>} props

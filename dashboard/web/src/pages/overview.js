@@ -26,7 +26,7 @@ import {
   words,
 } from '../ui.js';
 import { Accuracy } from './accuracy.js';
-import { CaseGroups } from './case_groups.js';
+import { CaseGroups, inBoth } from './case_groups.js';
 import { Headline } from './headline.js';
 import { Speed } from './speed.js';
 
@@ -366,7 +366,10 @@ function Shown({ data }) {
         <>
           <h2 class="section">
             {plural(data.wrong.problems.length + data.wrong.problems_left, 'problem')}{' '}
-            <span class="count dim">in {plural(data.wrong.total, 'case')}</span>
+            <span class="count dim">
+              in {plural(data.wrong.total, 'case')}
+              {inBoth(data.wrong)}
+            </span>
           </h2>
           <CaseGroups groups={data.wrong.problems} left={data.wrong.problems_left} run={run.id} />
         </>
