@@ -74,13 +74,13 @@ const char *finding_blame_text(const struct finding *f, char out[BLAME_TEXT_BYTE
 
 const char *finding_fault_text(const struct finding *f, char out[BLAME_TEXT_BYTES])
 {
-    static const char *const parts[PARTS] = {
+    static const char *const parts[FINDING_PARTS] = {
         [PART_UNDECIDED] = ": the file or our reader",
         [PART_READER] = ": our reader",
         [PART_FILE] = ": the file",
     };
     char blame[BLAME_TEXT_BYTES];
-    const char *part = f->facts.part < PARTS ? parts[f->facts.part] : NULL;
+    const char *part = f->facts.part < FINDING_PARTS ? parts[f->facts.part] : NULL;
     const bool of_symbols = f->blame == BLAME_SYMBOLS || f->blame == BLAME_SYMBOLS_SHARED;
     if (part == NULL || !of_symbols)
         return finding_blame_text(f, out);

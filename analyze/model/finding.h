@@ -82,7 +82,7 @@ enum finding_part {
     PART_UNDECIDED, /* only the truth contradicts them                */
     PART_READER,    /* another program reads the same file rightly    */
     PART_FILE,      /* it is missing, of another build, or no program reads it */
-    PARTS
+    FINDING_PARTS
 };
 
 /* What of a record or a dump is wrong, where it or its reader is blamed. */

@@ -203,7 +203,7 @@ TEST(a_blame_of_symbols_says_whether_the_file_or_its_reader)
          {PART_OF(BLAME_SYMBOLS_SHARED, PART_FILE)}},
         {"of one way", "symbols of dump: our reader", {PART_OF(BLAME_SYMBOLS, PART_READER)}},
         {"of a walk", "walk of dump", {PART_OF(BLAME_WALK, PART_READER)}},
-        {"damage", "symbols of dump", {PART_OF(BLAME_SYMBOLS, (enum finding_part)PARTS)}},
+        {"damage", "symbols of dump", {PART_OF(BLAME_SYMBOLS, (enum finding_part)FINDING_PARTS)}},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         char text[BLAME_TEXT_BYTES];
