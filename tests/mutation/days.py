@@ -32,6 +32,7 @@ ROOT, BUILD = mutate.ROOT, mutate.BUILD
 KEPT = pathlib.Path(__file__).with_name("days")
 PLACE = BUILD / "days"
 GOOD = BUILD / "bin/twinstack"
+FAILING = ("FAIL", "XPASS", "FLAKY", "ERROR")
 LINES_MOST = 60      # of a terminal; and of a step summary or overview that is read without scrolling
 
 
@@ -191,6 +192,8 @@ def faults_shown(day, shown):
         flat = read_words(text)
         wrong += [f"{name}: nothing says '{word}'" for word in [*day["side"], *day["words"], day["since"], *([] if "lost" in day else [count])]
                   if word not in flat]
+        if "shared" in day and not re.search(r"\d+ of (the cases|them) in (both|two)", flat):
+            wrong.append(f"{name}: nothing says how many cases are in both problems")
     return wrong
 
 
@@ -208,6 +211,10 @@ def faults_in(day, report, shown):
     groups = report["failing"]
     if "lost" not in day and len(groups) != day["problems"]:
         wrong.append(f"{len(groups)} problems, and it is {day['problems']}: " + "; ".join(f"{g['cases']} {g['sentence']} ({g['blame']})" for g in groups))
+    failing, in_groups = sum(c["verdict"] in FAILING for c in report["cases"]), sum(g["cases"] for g in groups)
+    shared = sum(g["shared"] for g in groups) // 2
+    if in_groups - shared != failing:
+        wrong.append(f"{failing} cases fail, and the problems have {in_groups} of which {shared} are in two")
     wrong += [f"{case['scenario']}.{case['variant']} is counted wrong: {case['reason']}" for case in report["cases"] if counted_wrong(case)][:3]
     for group, side in zip(groups, day["side"]):
         if not (group["blame"] or "").startswith(side):
