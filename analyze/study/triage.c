@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "base/text_pool.h"
 #include "store/store.h"
 #include "study/accuracy.h"

@@ -95,6 +95,7 @@ TEST(a_terminal_cuts_no_word_that_decides)
             .module = i > 0 ? "victims-ob2.exe" : "kernelbase.dll",
             .evidence = "dump reports victims-ob2.exe!0x1f3ae (interrupted), offset:rtl reports "
                         "victims-ob2.exe!0x1f3ae (return)",
+            .facts = {.kinds = KINDS_INTERRUPTED},
             .blame = BLAME_RECORD,
             .fails = true};
         cases[i] = (struct run_case){
@@ -121,9 +122,9 @@ TEST(a_terminal_cuts_no_word_that_decides)
     text[bytes] = '\0';
     (void)fclose(out);
     const char *said = flat(text);
-    CHECK_HAS(said, "offset:rtl has a return address and dump an interrupted one, where the truth "
-                    "is silent, in victims-ob2.exe (lookup address); in 1 of them the same fault "
-                    "looks different");
+    CHECK_HAS(said, "the record has a return address, not the interrupted one that dump has, where "
+                    "the truth is silent, in victims-ob2.exe (lookup address); 6 of 7 cases show "
+                    "this, 1 another effect of the same fault");
     CHECK_HAS(said, "e.g. a_case_with_a_long_name_1.ob2: dump, lookup_address: dump reports "
                     "victims-ob2.exe!0x1f3ae (interrupted), offset:rtl reports "
                     "victims-ob2.exe!0x1f3ae (return); ");

@@ -354,7 +354,7 @@ TEST(a_bench_is_printed_with_its_noise_and_its_verdict)
     bench_print(&findings, &keep);
     const char *text = capture_end(c);
     CHECK_HAS(text, "IN THE DYING PROCESS, x64: medians of 12 cases");
-    CHECK_HAS(text, "WARM (symbols stay open); per stack, medians of 30 rounds over 28 cases");
+    CHECK_HAS(text, "x64, WARM (symbols stay open); per stack, medians of 30 rounds over 12 cases");
     CHECK_HAS(text, "today's noise (offset against itself): 12.5 %");
     CHECK_HAS(text, "dump : offset = 3.0 : 1  [2.5, 3.5]  x64, 24 cases of 12 scenarios, "
                     "2 processes");
