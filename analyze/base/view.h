@@ -1,6 +1,6 @@
-/* Bytes with their end, for records that are read at offsets from their start: unlike base/bytes.h,
- * nothing moves. Number by number inline: they are read for every line of a program. What is past
- * the end reads as zero. */
+/* Bytes with their end: sections, parts of files, and records that are read at offsets from their
+ * start; unlike base/bytes.h, nothing moves. Number by number inline: they are read for every line
+ * of a program. What is past the end reads as zero. Memory is borrowed. */
 #ifndef BASE_VIEW_H
 #define BASE_VIEW_H
 

@@ -178,7 +178,7 @@ static const struct breakpad *breakpad_of(void *self, const struct module *modul
 }
 
 /* The image of a module of another system. */
-static bool object_of(void *self, const struct module *module, struct object_bytes *out)
+static bool object_of(void *self, const struct module *module, struct byte_view *out)
 {
     struct dump_session *s = self;
     return s->symbols != NULL && symbol_store_object(s->symbols, module, out);

@@ -41,7 +41,7 @@ struct object_part *object_add_part(struct symbol_object *object, const struct d
 static void add_mini_symbols(struct symbol_object *object)
 {
     struct fault fault = FAULT_INIT;
-    struct object_bytes mini;
+    struct byte_view mini;
     struct elf elf;
 
     if (object->image.kind == OBJECT_ELF &&

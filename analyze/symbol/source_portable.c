@@ -95,7 +95,7 @@ static enum status describe(struct source *source, struct json *to, struct fault
     json_key_array(to, "documents");
     for (uint32_t i = 1; i <= pdb->md.tables[TABLE_DOCUMENT].count; i++) {
         struct fault ignored = FAULT_INIT;
-        struct object_bytes text = {0};
+        struct byte_view text = {0};
         const bool embedded = ppdb_source(pdb, i, &scratch, &text, &ignored);
         json_object(to);
         json_key_string(to, "name", ppdb_document(pdb, i, &scratch));

@@ -85,7 +85,7 @@ static bool open_embedded(const struct pe *image, struct store_managed *managed,
                           bool *other)
 {
     struct fault fault = FAULT_INIT;
-    struct object_bytes embedded;
+    struct byte_view embedded;
 
     if (managed_embedded_pdb(image, &managed->arena, &embedded, &fault) != ERR_NONE ||
         ppdb_open(embedded.data, embedded.bytes, &managed->pdb, &fault) != ERR_NONE)
@@ -325,7 +325,7 @@ void symbol_source(struct symbol_module *sources, const char *file, struct arena
 {
     struct store_managed *managed = sources->managed;
     struct fault damaged = FAULT_INIT;
-    struct object_bytes text;
+    struct byte_view text;
 
     *out = (struct symbol_source){0};
     const struct pdb *native = source_pdb_of(sources->names);

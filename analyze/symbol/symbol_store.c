@@ -412,7 +412,7 @@ const struct file_map *symbol_store_image(struct symbol_store *store, const stru
 }
 
 bool symbol_store_object(struct symbol_store *store, const struct module *module,
-                         struct object_bytes *out)
+                         struct byte_view *out)
 {
     const struct object_file *file = source_object_of(image_of(store, module));
     if (file == NULL || file->kind == OBJECT_PE)

@@ -198,9 +198,9 @@ enum status symbol_resolve_stack(struct symbol_store *store, const struct stack 
 const struct file_map *symbol_store_image(struct symbol_store *store, const struct module *module);
 
 /* The same of an ELF or Mach-O image; of a fat file its slice. False: none. */
-struct object_bytes;
+struct byte_view;
 bool symbol_store_object(struct symbol_store *store, const struct module *module,
-                         struct object_bytes *out);
+                         struct byte_view *out);
 
 /* The PDB reader of a module (for FPO, FrameData, S_FRAMEPROC); NULL when there is none. */
 struct pdb;

@@ -186,7 +186,7 @@ static uint32_t export_elf(const struct elf *elf, struct export *to)
     for (size_t i = 0; i < COUNT_OF(names) && written == 0; i++) {
         struct fault fault = FAULT_INIT;
         struct elf_section section;
-        struct object_bytes bytes;
+        struct byte_view bytes;
         if (!elf_section_named(elf, names[i], &section) ||
             elf_section_bytes(elf, &section, &to->scratch, &bytes, &fault) != ERR_NONE)
             continue;
@@ -197,7 +197,7 @@ static uint32_t export_elf(const struct elf *elf, struct export *to)
         to->section.debug = i == 1;
         written = export_section(to);
     }
-    struct object_bytes loaded;
+    struct byte_view loaded;
     if (elf->section_count == 0 && elf_loaded_frames(elf, &to->section.va, &loaded)) {
         to->section.data = loaded.data;
         to->section.bytes = loaded.bytes;

@@ -108,7 +108,7 @@ struct cfi_table *cfi_read(const struct unwind_process *process, uint64_t sectio
     return add_list(table, section, keep) ? table : NULL;
 }
 
-static bool read_elf(struct object_bytes file, struct cfi_table *table, struct arena *keep)
+static bool read_elf(struct byte_view file, struct cfi_table *table, struct arena *keep)
 {
     static const char *const names[] = {".eh_frame", ".debug_frame"};
     enum { MACHINE_ARM = 40 };
@@ -121,7 +121,7 @@ static bool read_elf(struct object_bytes file, struct cfi_table *table, struct a
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct fault damage = FAULT_INIT;
         struct elf_section section;
-        struct object_bytes bytes;
+        struct byte_view bytes;
         if (!elf_section_named(&elf, names[i], &section) ||
             elf_section_bytes(&elf, &section, keep, &bytes, &damage) != ERR_NONE)
             continue;
@@ -134,7 +134,7 @@ static bool read_elf(struct object_bytes file, struct cfi_table *table, struct a
             return false;
     }
     struct cfi_section loaded = {.word_bytes = elf.is_64 ? 8 : 4};
-    struct object_bytes bytes;
+    struct byte_view bytes;
     if (elf.section_count == 0 && elf_loaded_frames(&elf, &loaded.va, &bytes)) {
         loaded.data = bytes.data;
         loaded.bytes = bytes.bytes;
@@ -145,7 +145,7 @@ static bool read_elf(struct object_bytes file, struct cfi_table *table, struct a
     return true;
 }
 
-static bool read_macho(struct object_bytes file, struct cfi_table *table, struct arena *keep)
+static bool read_macho(struct byte_view file, struct cfi_table *table, struct arena *keep)
 {
     struct fault fault = FAULT_INIT;
     struct macho_section section;
@@ -168,7 +168,7 @@ static bool read_macho(struct object_bytes file, struct cfi_table *table, struct
     return true;
 }
 
-struct cfi_table *cfi_read_file(struct object_bytes file, struct arena *keep)
+struct cfi_table *cfi_read_file(struct byte_view file, struct arena *keep)
 {
     struct cfi_table *table = ARENA_NEW(keep, struct cfi_table);
     if (table == NULL)

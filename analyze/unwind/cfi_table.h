@@ -31,7 +31,7 @@ struct cfi_table *cfi_read(const struct unwind_process *process, uint64_t sectio
                            struct arena *keep);
 
 /* The same of the file of an ELF or Mach-O image, which must outlive the table. */
-struct cfi_table *cfi_read_file(struct object_bytes file, struct arena *keep);
+struct cfi_table *cfi_read_file(struct byte_view file, struct arena *keep);
 
 /* The rules at RVA; blocks are borrowed from the table. False: there are none. */
 bool cfi_find(const struct cfi_table *table, uint32_t rva, struct cfi_place *out);

@@ -12,7 +12,7 @@
 
 struct compact {
     const struct macho *macho;
-    struct object_bytes info; /* borrowed */
+    struct byte_view info; /* borrowed */
     bool is_arm64;
 };
 

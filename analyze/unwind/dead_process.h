@@ -17,9 +17,9 @@
 #include "model/module.h"
 #include "model/stack.h"
 
-struct breakpad;     /* format/breakpad/breakpad.h */
-struct object_bytes; /* format/object/object.h */
-struct pdb;          /* format/pdb/pdb.h */
+struct breakpad;  /* format/breakpad/breakpad.h */
+struct byte_view; /* base/view.h */
+struct pdb;       /* format/pdb/pdb.h */
 
 /* One RUNTIME_FUNCTION of generated code. */
 struct unwind_entry {
@@ -37,7 +37,7 @@ struct unwind_process {
     /* The Breakpad file of a module that has unwind data for it, or NULL.  May be NULL itself. */
     const struct breakpad *(*breakpad)(void *self, const struct module *module);
     /* The file of a module's image that is not a PE file; false: none.  May be NULL itself. */
-    bool (*object)(void *self, const struct module *module, struct object_bytes *out);
+    bool (*object)(void *self, const struct module *module, struct byte_view *out);
     /* Generated code at VA, with its unwind data if there is any.  May be NULL itself. */
     bool (*generated)(void *self, uint64_t va, struct unwind_entry *out);
     struct unwind_tables *tables; /* what is known about modules; see tables.h */

@@ -34,7 +34,7 @@ bool exidx_open(const struct elf *elf, struct arena *keep, struct exidx *out)
     out->index_va = section.va;
     if (!elf_section_named(elf, ".ARM.extab", &section) ||
         elf_section_bytes(elf, &section, keep, &out->table, &damage) != ERR_NONE)
-        out->table = (struct object_bytes){0};
+        out->table = (struct byte_view){0};
     else
         out->table_va = section.va;
     return true;

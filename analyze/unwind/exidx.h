@@ -10,7 +10,7 @@
 #include "format/elf/elf.h"
 
 struct exidx {
-    struct object_bytes index, table; /* borrowed */
+    struct byte_view index, table; /* borrowed */
     uint64_t index_va, table_va;
 };
 

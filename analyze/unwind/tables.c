@@ -276,7 +276,7 @@ const struct cfi_table *unwind_image_cfi_of(const struct unwind_process *process
                                             const struct module *module)
 {
     struct table_node *node = process->object != NULL ? node_of(process, module) : NULL;
-    struct object_bytes file;
+    struct byte_view file;
     if (node == NULL)
         return NULL;
     if (!node->file_read && process->object(process->self, module, &file))

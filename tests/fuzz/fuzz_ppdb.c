@@ -9,10 +9,10 @@
 
 enum { ROWS = 64, IL_STEP = 7, IL_STEPS = 16 };
 
-static void read_pdb(const struct object_bytes data, struct arena *keep)
+static void read_pdb(const struct byte_view data, struct arena *keep)
 {
     struct fault fault = FAULT_INIT;
-    struct object_bytes source;
+    struct byte_view source;
     struct ppdb_place place;
     struct ppdb pdb;
 
@@ -61,7 +61,7 @@ static void name_methods(const struct metadata *md, const uint8_t *data, size_t 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fault fault = FAULT_INIT;
-    struct object_bytes embedded;
+    struct byte_view embedded;
     char mvid[MVID_BYTES];
     struct metadata md;
     struct arena keep;
@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     arena_init(&keep, 64 << 20);
     if (ppdb_recognize(data, size)) {
-        read_pdb((struct object_bytes){data, size}, &keep);
+        read_pdb((struct byte_view){data, size}, &keep);
     } else if (pe_open(data, size, &pe, &fault) == ERR_NONE) {
         (void)managed_mvid(&pe, mvid);
         read_code(&pe, &keep);

@@ -30,7 +30,7 @@ static bool find_section(const struct object_file *file, struct cfi_section *out
     struct fault fault = FAULT_INIT;
     if (file->kind == OBJECT_ELF) {
         struct elf_section section;
-        struct object_bytes bytes;
+        struct byte_view bytes;
         if (!elf_section_named(&file->as.elf, ".debug_frame", &section) ||
             elf_section_bytes(&file->as.elf, &section, keep, &bytes, &fault) != ERR_NONE)
             return false;

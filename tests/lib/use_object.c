@@ -35,7 +35,7 @@ static void use_elf(const struct elf *elf, struct arena *keep)
 {
     char id[ELF_BUILD_ID_BYTES];
     struct fault fault = FAULT_INIT;
-    struct object_bytes mini;
+    struct byte_view mini;
     const char *name;
 
     (void)elf_alternate_link(elf, &name, id);

@@ -111,10 +111,10 @@ struct object_debug sections_of(const struct made *m)
 {
     struct object_debug debug = {
         .base_va = BASE, .address_bytes = m->address_bytes, .big_endian = m->big};
-    debug.own[DEBUG_INFO] = (struct object_bytes){m->info.data, m->info.bytes};
-    debug.own[DEBUG_ABBREV] = (struct object_bytes){m->abbrev.data, m->abbrev.bytes};
-    debug.own[DEBUG_STR] = debug.own[DEBUG_LINE_STR] = (struct object_bytes){texts, sizeof texts};
-    debug.own[DEBUG_STR_OFFSETS] = (struct object_bytes){numbers, sizeof numbers};
+    debug.own[DEBUG_INFO] = (struct byte_view){m->info.data, m->info.bytes};
+    debug.own[DEBUG_ABBREV] = (struct byte_view){m->abbrev.data, m->abbrev.bytes};
+    debug.own[DEBUG_STR] = debug.own[DEBUG_LINE_STR] = (struct byte_view){texts, sizeof texts};
+    debug.own[DEBUG_STR_OFFSETS] = (struct byte_view){numbers, sizeof numbers};
     return debug;
 }
 

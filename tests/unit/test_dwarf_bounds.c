@@ -80,7 +80,7 @@ TEST(every_truncation_is_marked)
             for (size_t bytes = 0; bytes < whole.own[section].bytes; bytes++) {
                 struct object_debug cut = whole;
                 uint8_t *copy = test_copy(whole.own[section].data, bytes);
-                cut.own[section] = (struct object_bytes){copy, bytes};
+                cut.own[section] = (struct byte_view){copy, bytes};
                 const struct answer got = ask(&cut, NULL);
                 /* The last bytes of the abbreviations say nothing that is needed. */
                 CHECK(!got.opened || got.damaged || got.depth == 2);
@@ -143,7 +143,7 @@ TEST(a_list_is_not_read_for_every_call)
         }
         put_fixed(list, 0, 1, false);
         struct object_debug debug = sections_of(m);
-        debug.own[DEBUG_RNGLISTS] = (struct object_bytes){list->data, list->bytes};
+        debug.own[DEBUG_RNGLISTS] = (struct byte_view){list->data, list->bytes};
         const struct answer got = ask(&debug, NULL);
         CHECK_EQ(got.depth, 1);
         CHECK_EQ(got.damaged, i == 1);
@@ -176,7 +176,7 @@ TEST(a_list_ends_after_a_million_entries)
             memcpy(list + (size_t)k * PAIR_BYTES, (uint8_t[]){OFFSET_PAIR, AT, AT + (k == 0)}, 3);
         struct object_debug debug = sections_of(m);
         debug.own[DEBUG_RNGLISTS] =
-            (struct object_bytes){list, (size_t)rows[i].pairs * PAIR_BYTES + 1};
+            (struct byte_view){list, (size_t)rows[i].pairs * PAIR_BYTES + 1};
         const struct answer got = ask(&debug, NULL);
         CHECK_EQ(got.depth, 1);
         CHECK_EQ(got.damaged, rows[i].damaged);

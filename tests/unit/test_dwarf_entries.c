@@ -280,7 +280,7 @@ TEST(a_unit_without_a_base_has_the_addresses_after_the_head)
         put_fixed(table, BASE + AT + 0x100, m->address_bytes, m->big);
         put_fixed(table, BASE + AT, m->address_bytes, m->big);
         struct object_debug debug = sections_of(m);
-        debug.own[DEBUG_ADDR] = (struct object_bytes){table->data, table->bytes};
+        debug.own[DEBUG_ADDR] = (struct byte_view){table->data, table->bytes};
         const struct answer got = ask(&debug, NULL);
         CHECK_STR(got.name, "second");
         CHECK_EQ(got.depth, 1);
@@ -392,7 +392,7 @@ TEST(units_are_listed_from_copies_of_their_fronts)
             REQUIRE(file_map(path, &map, &fault) == ERR_NONE);
             file_peek_open(path, &map, &peek);
             struct object_debug peeked = debug;
-            peeked.own[DEBUG_INFO] = (struct object_bytes){map.data, map.bytes};
+            peeked.own[DEBUG_INFO] = (struct byte_view){map.data, map.bytes};
             peeked.peek = &peek;
             const struct answer got = ask(&peeked, NULL);
             CHECK_STR(got.name, whole.name);
@@ -469,7 +469,7 @@ TEST(stated_ranges_change_no_answer)
             end_unit(m);
             put_stated(ranges, &stated[i], m->big);
             struct object_debug debug = sections_of(m);
-            debug.own[DEBUG_ARANGES] = (struct object_bytes){
+            debug.own[DEBUG_ARANGES] = (struct byte_view){
                 ranges->data, stated[i].cut != 0 ? stated[i].cut : ranges->bytes};
             const struct answer got = ask(&debug, NULL);
             CHECK_STR(got.name, "here");
@@ -507,7 +507,7 @@ TEST(a_stated_unit_refers_to_another)
         end_unit(m);
         put_stated(ranges, &(struct stated){NULL, m->start, BASE, 0x1000, 2, 8, 0, 0}, m->big);
         struct object_debug debug = sections_of(m);
-        debug.own[DEBUG_ARANGES] = (struct object_bytes){ranges->data, ranges->bytes};
+        debug.own[DEBUG_ARANGES] = (struct byte_view){ranges->data, ranges->bytes};
         const struct answer got = ask(&debug, NULL);
         CHECK_STR(got.name, "here");
         CHECK_EQ(got.damaged, false);

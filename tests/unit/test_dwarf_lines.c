@@ -168,7 +168,7 @@ static void open_lines(struct lines *l)
     struct fault fault = FAULT_INIT;
     end_table(l->table);
     l->debug = sections_of(l->m);
-    l->debug.own[DEBUG_LINE] = (struct object_bytes){l->table->data, l->table->bytes};
+    l->debug.own[DEBUG_LINE] = (struct byte_view){l->table->data, l->table->bytes};
     const struct dwarf_input input = {.debug = &l->debug};
     REQUIRE(dwarf_open(&input, &l->dwarf, &fault) == ERR_NONE);
 }

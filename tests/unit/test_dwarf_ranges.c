@@ -101,8 +101,8 @@ TEST(every_entry_of_a_list_of_ranges)
             for (size_t k = 0; k < COUNT_OF(addresses); k++)
                 put_fixed(table, addresses[k], m->address_bytes, m->big);
             struct object_debug debug = sections_of(m);
-            debug.own[DEBUG_RNGLISTS] = (struct object_bytes){list->data, list->bytes};
-            debug.own[DEBUG_ADDR] = (struct object_bytes){table->data, table->bytes};
+            debug.own[DEBUG_RNGLISTS] = (struct byte_view){list->data, list->bytes};
+            debug.own[DEBUG_ADDR] = (struct byte_view){table->data, table->bytes};
             check_function(&debug, lists[i].damaged);
             free(table);
             free(list);
@@ -145,7 +145,7 @@ TEST(pairs_of_the_older_lists)
             if (rows[i].ends)
                 put_fixed(list, 0, 2 * (size_t)m->address_bytes, m->big);
             struct object_debug debug = sections_of(m);
-            debug.own[DEBUG_RANGES] = (struct object_bytes){list->data, list->bytes};
+            debug.own[DEBUG_RANGES] = (struct byte_view){list->data, list->bytes};
             if (rows[i].damaged)
                 CHECK(ask_at(&debug, NULL, AT).damaged);
             else

@@ -100,9 +100,8 @@ TEST(a_skeleton_finds_its_unit)
             struct object_debug split = {.address_bytes = m->address_bytes, .big_endian = m->big};
             bool lacks;
             test_row(rows[i].name);
-            split.split[DEBUG_INFO] = (struct object_bytes){full->info.data, full->info.bytes};
-            split.split[DEBUG_ABBREV] =
-                (struct object_bytes){full->abbrev.data, full->abbrev.bytes};
+            split.split[DEBUG_INFO] = (struct byte_view){full->info.data, full->info.bytes};
+            split.split[DEBUG_ABBREV] = (struct byte_view){full->abbrev.data, full->abbrev.bytes};
             CHECK_STR(name_at(&debug, rows[i].kind != 0 ? &split : NULL, &lacks), rows[i].want);
             CHECK_EQ(lacks, strcmp(rows[i].want, "-") == 0);
             free(full);
@@ -174,10 +173,10 @@ TEST(the_index_of_a_package_leads_to_its_unit)
             put_index(index, &rows[i], full, BEFORE);
             memcpy(info->data + BEFORE, full->info.data, full->info.bytes);
             memcpy(abbrev->data + BEFORE, full->abbrev.data, full->abbrev.bytes);
-            split.split[DEBUG_INFO] = (struct object_bytes){info->data, BEFORE + full->info.bytes};
+            split.split[DEBUG_INFO] = (struct byte_view){info->data, BEFORE + full->info.bytes};
             split.split[DEBUG_ABBREV] =
-                (struct object_bytes){abbrev->data, BEFORE + full->abbrev.bytes};
-            split.split[DEBUG_UNIT_INDEX] = (struct object_bytes){index->data, index->bytes};
+                (struct byte_view){abbrev->data, BEFORE + full->abbrev.bytes};
+            split.split[DEBUG_UNIT_INDEX] = (struct byte_view){index->data, index->bytes};
             CHECK_STR(name_at(&debug, &split, &lacks), rows[i].found ? "full" : "-");
             free(index);
             free(abbrev);

@@ -491,7 +491,7 @@ TEST(documents_and_custom_information)
     };
     uint8_t raw_guids[sizeof guids];
     struct fault fault = FAULT_INIT;
-    struct object_bytes source;
+    struct byte_view source;
     struct arena keep;
     struct ppdb pdb;
     struct made_metadata m;

@@ -534,11 +534,11 @@ TEST(what_cannot_be_unpacked_is_nothing)
     static const enum object_packing kinds[] = {PACKED_ZLIB, PACKED_DEFLATE, PACKED_ZSTD,
                                                 PACKED_XZ};
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-        struct object_bytes out = {text, 5};
+        struct byte_view out = {text, 5};
         struct fault fault = FAULT_INIT;
         struct arena keep;
         arena_init(&keep, 0);
-        CHECK(object_unpack(kinds[i], (struct object_bytes){text, sizeof text}, 64, &keep, &out,
+        CHECK(object_unpack(kinds[i], (struct byte_view){text, sizeof text}, 64, &keep, &out,
                             &fault) != ERR_NONE);
         CHECK_EQ(out.bytes, 0);
         arena_free(&keep);
@@ -562,12 +562,12 @@ TEST(xz_of_more_than_is_expected)
         0x10, 0x6c, 0x35, 0x8c, 0x40, 0xc1, 0x00, 0x00, 0x00, 0x00, 0x01, 0x83, 0x01, 0xe0, 0xa7,
         0x12, 0x00, 0x15, 0xe1, 0xad, 0x14, 0xa8, 0x00, 0x0a, 0xfc, 0x02, 0x00, 0x00, 0x00, 0x00,
         0x00, 0x59, 0x5a}; /* by `xz --check=none`: 300,000 letters "a" */
-    struct object_bytes out = {NULL, 0};
+    struct byte_view out = {NULL, 0};
     struct fault fault = FAULT_INIT;
     struct arena keep;
     size_t same = 0;
     arena_init(&keep, 0);
-    REQUIRE(object_unpack(PACKED_XZ, (struct object_bytes){packed, sizeof packed}, 0, &keep, &out,
+    REQUIRE(object_unpack(PACKED_XZ, (struct byte_view){packed, sizeof packed}, 0, &keep, &out,
                           &fault) == ERR_NONE);
     REQUIRE(out.bytes == UNPACKED_BYTES);
     while (same < out.bytes && out.data[same] == 'a')

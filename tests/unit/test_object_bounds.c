@@ -140,7 +140,7 @@ TEST(an_elf_file_of_32_bits_has_addresses_of_4_bytes)
     static uint8_t file[FILE_BYTES];
     struct fault fault = FAULT_INIT;
     struct object_debug debug;
-    struct object_bytes mini;
+    struct byte_view mini;
     struct arena keep;
     struct elf elf;
     arena_init(&keep, 0);
@@ -177,7 +177,7 @@ TEST(the_image_in_an_image_is_unpacked)
     static uint8_t file[FILE_BYTES];
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fault fault = FAULT_INIT;
-        struct object_bytes mini = {NULL, 0};
+        struct byte_view mini = {NULL, 0};
         struct arena keep;
         struct elf elf;
         test_row(rows[i].name);
@@ -250,7 +250,7 @@ TEST(a_fat_file_has_as_many_slices_as_it_says)
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const size_t row = rows[i].magic == 0xcafebabf ? 32 : 20, word = row == 32 ? 8 : 4;
-        struct object_bytes slice;
+        struct byte_view slice;
         uint8_t file[256] = {0};
         test_row(rows[i].name);
         put_big(file, rows[i].magic, 4);

@@ -103,7 +103,7 @@ TEST(packed_sections_are_unpacked)
         arena_init(&keep, 0);
         CHECK_EQ(pe_debug(&pe, &keep, &debug, &damage), rows[i].want != NULL);
         CHECK_EQ(damage.code, rows[i].status);
-        const struct object_bytes got = debug.own[DEBUG_INFO];
+        const struct byte_view got = debug.own[DEBUG_INFO];
         if (rows[i].want != NULL && CHECK_EQ(got.bytes, strlen(rows[i].want)))
             CHECK_MEM(got.data, rows[i].want, got.bytes);
         arena_free(&keep);

@@ -112,7 +112,7 @@ TEST(the_pdb_belongs_to_its_image)
 {
     struct fault fault = FAULT_INIT;
     uint8_t id[PPDB_ID_BYTES];
-    struct object_bytes unpacked;
+    struct byte_view unpacked;
     struct arena keep;
     struct ppdb pdb;
     struct pe pe;
@@ -225,7 +225,7 @@ TEST(a_native_image_belongs_to_the_portable_pdb)
 TEST(sources)
 {
     struct fault fault = FAULT_INIT;
-    struct object_bytes source;
+    struct byte_view source;
     struct arena keep;
     struct ppdb pdb;
     size_t bytes, source_bytes;
@@ -298,7 +298,7 @@ static void read_code(const struct pe *pe, struct arena *keep)
 static void read_all(const uint8_t *data, size_t bytes, void *context)
 {
     struct fault fault = FAULT_INIT;
-    struct object_bytes unpacked = {data, bytes};
+    struct byte_view unpacked = {data, bytes};
     char mvid[MVID_BYTES];
     struct arena keep;
     struct metadata md;
@@ -320,7 +320,7 @@ static void read_all(const uint8_t *data, size_t bytes, void *context)
     if (unpacked.data != NULL &&
         ppdb_open(unpacked.data, unpacked.bytes, &pdb, &fault) == ERR_NONE) {
         for (uint32_t row = 0; row < METHODS_MAX; row++) {
-            struct object_bytes source;
+            struct byte_view source;
             struct ppdb_place place;
             (void)ppdb_place(&pdb, 0x06000000 | row, 0xFFFF, &place);
             (void)ppdb_kickoff(&pdb, 0x06000000 | row);

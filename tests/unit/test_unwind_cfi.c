@@ -392,7 +392,7 @@ TEST(images_of_other_systems_are_read_and_damage_does_no_harm)
 
         test_row(images[row].name);
         arena_init(&keep, 0);
-        struct cfi_table *table = cfi_read_file((struct object_bytes){data, bytes}, &keep);
+        struct cfi_table *table = cfi_read_file((struct byte_view){data, bytes}, &keep);
         REQUIRE(table != NULL);
         CHECK(cfi_find(table, images[row].rva, &place));
         CHECK(place.begin_rva <= images[row].rva && images[row].rva < place.end_rva);
@@ -400,15 +400,15 @@ TEST(images_of_other_systems_are_read_and_damage_does_no_harm)
         CHECK_EQ(place.row.cfa_register, images[row].cfa_register);
         CHECK_EQ(place.row.rules[images[row].return_register].kind, CFI_AT);
         CHECK(!cfi_find(table, 0, &place));
-        CHECK(cfi_read_file((struct object_bytes){data, 64}, &keep) == NULL);
-        CHECK(cfi_read_file((struct object_bytes){data, 3}, &keep) == NULL);
+        CHECK(cfi_read_file((struct byte_view){data, 64}, &keep) == NULL);
+        CHECK(cfi_read_file((struct byte_view){data, 3}, &keep) == NULL);
         arena_free(&keep);
         for (uint32_t i = 0; i < images[row].bytes; i += STEP) {
             uint8_t *at = data + images[row].first_foff + i, good = *at;
             for (int k = 0; k < 3; k++) {
                 *at = k == 0 ? 0xff : k == 1 ? 0 : (uint8_t)(good ^ 0x41);
                 arena_init(&keep, 0);
-                table = cfi_read_file((struct object_bytes){data, bytes}, &keep);
+                table = cfi_read_file((struct byte_view){data, bytes}, &keep);
                 for (uint32_t rva = 0x1000; table != NULL && rva < 0x18000; rva += STEP)
                     (void)cfi_find(table, rva, &place);
                 arena_free(&keep);
@@ -433,8 +433,8 @@ TEST(a_file_without_sections_has_its_unwind_data)
     memset(less + SECTIONS_FOFF, 0, 8);
     memset(less + SECTIONS, 0, 4);
     arena_init(&keep, 0);
-    struct cfi_table *whole = cfi_read_file((struct object_bytes){data, bytes}, &keep);
-    struct cfi_table *table = cfi_read_file((struct object_bytes){less, bytes}, &keep);
+    struct cfi_table *whole = cfi_read_file((struct byte_view){data, bytes}, &keep);
+    struct cfi_table *table = cfi_read_file((struct byte_view){less, bytes}, &keep);
     REQUIRE(whole != NULL && table != NULL);
     for (uint32_t rva = 0; rva < 0x18000; rva += STEP) {
         struct cfi_place a = {0}, b = {0};

@@ -105,7 +105,7 @@ TEST(any_word_and_any_cut_give_rules_or_none)
         for (size_t k = 0; k < COUNT_OF(words); k++)
             words[k] = seed = seed * 1664525 + 1013904223;
         words[0] = turn % 3 == 0 ? words[0] : (words[0] & 0x00ffffff) | 0x81000000;
-        exidx.table = (struct object_bytes){(const uint8_t *)words, turn % 17};
+        exidx.table = (struct byte_view){(const uint8_t *)words, turn % 17};
         if (turn % 5 == 0)
             index[1] = words[3];
         (void)exidx_find(&exidx, FUNCTION + 0x20, &begin, &end, &row);
@@ -184,7 +184,7 @@ TEST(the_tables_of_a_file)
         test_row(files[i].name);
         make_elf(file, files[i].machine, files[i].index, files[i].table);
         arena_init(&keep, 0);
-        struct cfi_table *table = cfi_read_file((struct object_bytes){file, sizeof file}, &keep);
+        struct cfi_table *table = cfi_read_file((struct byte_view){file, sizeof file}, &keep);
         CHECK_EQ(table != NULL, files[i].first);
         if (table != NULL) {
             REQUIRE(cfi_find(table, FUNCTION + 0x20, &place));

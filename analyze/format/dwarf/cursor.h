@@ -15,7 +15,7 @@ struct dwarf_cursor {
 };
 
 /* Starts at OFFSET of a section; it has failed if that is outside. */
-static inline struct dwarf_cursor cursor_over(struct object_bytes section, uint64_t offset,
+static inline struct dwarf_cursor cursor_over(struct byte_view section, uint64_t offset,
                                               bool big_endian)
 {
     struct dwarf_cursor c = {section.data, section.data, big_endian, true};

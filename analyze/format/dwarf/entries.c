@@ -237,7 +237,7 @@ static bool read_abbreviation(struct dwarf_abbreviations *table, struct dwarf_cu
 
 /* Reads as much of a table as is good, or, if WANTED is not 0, up to the abbreviation of that
  * number, which alone is kept. */
-static void read_table(struct abbreviation_tables *tables, struct object_bytes section,
+static void read_table(struct abbreviation_tables *tables, struct byte_view section,
                        uint64_t wanted, struct dwarf_abbreviations *table)
 {
     struct dwarf_cursor c = cursor_over(section, table->offset, false);
@@ -274,7 +274,7 @@ static bool is_table(const struct dwarf_abbreviations *table, uint64_t offset,
 /* The table at OFFSET, as a unit of FORMAT reads it: it ends where it is damaged. NULL: nothing of
  * it can be read. */
 static struct dwarf_abbreviations *abbreviations_at(struct abbreviation_tables *tables,
-                                                    struct object_bytes section, uint64_t offset,
+                                                    struct byte_view section, uint64_t offset,
                                                     const struct dwarf_format *format)
 {
     const struct dwarf_cursor c = cursor_over(section, offset, false);
@@ -313,7 +313,7 @@ void dwarf_abbreviations_free(struct abbreviation_tables *tables)
 static const struct dwarf_abbreviation *find(struct dwarf_object *object,
                                              struct dwarf_abbreviations *table, uint64_t code)
 {
-    const struct object_bytes section = object->sections[DEBUG_ABBREV];
+    const struct byte_view section = object->sections[DEBUG_ABBREV];
 
     if (!table->is_read && table->root.code == 0)
         read_table(&object->tables, section, code, table);
@@ -357,7 +357,7 @@ bool dwarf_entry_start(struct dwarf_context *context, const uint8_t *at, const u
 bool dwarf_entry_values(struct dwarf_context *context, struct dwarf_entry *entry)
 {
     const struct dwarf_abbreviations *table = context->abbreviations;
-    const struct object_bytes section = context->object->sections[DEBUG_ABBREV];
+    const struct byte_view section = context->object->sections[DEBUG_ABBREV];
     struct dwarf_cursor c = entry_cursor(context, entry);
 
     for (uint32_t i = 0; i < entry->is->count; i++) {

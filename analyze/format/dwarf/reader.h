@@ -61,7 +61,7 @@ struct dwarf_context {
 
 /* Sections that belong together: those of a file, of a .dwo file, of a unit of a package. */
 struct dwarf_object {
-    struct object_bytes sections[DEBUG_SECTIONS];
+    struct byte_view sections[DEBUG_SECTIONS];
     bool big_endian, is_split;
     struct abbreviation_tables tables;
     struct dwarf_context *contexts; /* owned, by offset */
@@ -116,7 +116,7 @@ struct dwarf_split { /* a unit of split DWARF that was given */
     struct dwarf_object *object; /* NULL: in a package, not opened yet */
     uint64_t offset;             /* of its first entry */
     const struct object_debug *package;
-    struct object_bytes parts[DEBUG_SECTIONS]; /* of the package */
+    struct byte_view parts[DEBUG_SECTIONS]; /* of the package */
 };
 
 struct dwarf {
@@ -144,7 +144,7 @@ struct dwarf {
 enum dwarf_part { PART_OWN, PART_LATER, PART_SPLIT, PART_ALTERNATE };
 
 /* Lists the units of SECTIONS.  NULL: too many, or out of memory. */
-struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_SECTIONS],
+struct dwarf_object *dwarf_object_new(const struct byte_view sections[DEBUG_SECTIONS],
                                       const struct object_debug *like, enum dwarf_part part,
                                       struct fault *fault);
 void dwarf_object_free(struct dwarf_object *object);

@@ -29,7 +29,7 @@ static struct dwarf_split *add_split(struct dwarf *dwarf, uint64_t id, struct fa
 }
 
 static struct dwarf_object *open_object(struct dwarf *dwarf, const struct object_debug *debug,
-                                        const struct object_bytes parts[DEBUG_SECTIONS],
+                                        const struct byte_view parts[DEBUG_SECTIONS],
                                         struct fault *fault)
 {
     struct dwarf_object *object = dwarf_object_new(parts, debug, PART_SPLIT, fault);
@@ -58,7 +58,7 @@ static enum debug_section column_section(uint64_t number, uint64_t version)
 }
 
 struct unit_index {
-    struct object_bytes bytes;
+    struct byte_view bytes;
     bool big_endian;
     uint64_t version, columns, units, slots;
     uint64_t rows, sections, offsets, sizes; /* where these tables start */
@@ -66,7 +66,7 @@ struct unit_index {
 
 static bool read_index(const struct object_debug *debug, struct unit_index *out)
 {
-    const struct object_bytes bytes = debug->split[DEBUG_UNIT_INDEX];
+    const struct byte_view bytes = debug->split[DEBUG_UNIT_INDEX];
     struct dwarf_cursor c = cursor_over(bytes, 0, debug->big_endian);
 
     out->bytes = bytes;
@@ -95,7 +95,7 @@ static uint64_t index_word(const struct unit_index *index, uint64_t offset)
 }
 
 static bool take_row(const struct unit_index *index, const struct object_debug *debug, uint64_t row,
-                     struct object_bytes parts[DEBUG_SECTIONS])
+                     struct byte_view parts[DEBUG_SECTIONS])
 {
     for (uint64_t c = 0; c < index->columns; c++) {
         const enum debug_section section =
@@ -105,10 +105,10 @@ static bool take_row(const struct unit_index *index, const struct object_debug *
         const uint64_t cell = 4 * ((row - 1) * index->columns + c);
         const uint64_t offset = index_word(index, index->offsets + cell);
         const uint64_t bytes = index_word(index, index->sizes + cell);
-        const struct object_bytes whole = debug->split[section];
+        const struct byte_view whole = debug->split[section];
         if (offset > whole.bytes || bytes > whole.bytes - offset)
             return false;
-        parts[section] = (struct object_bytes){whole.data + offset, (size_t)bytes};
+        parts[section] = (struct byte_view){whole.data + offset, (size_t)bytes};
     }
     parts[DEBUG_STR] = debug->split[DEBUG_STR];
     return parts[DEBUG_INFO].bytes > 0;
@@ -123,7 +123,7 @@ static enum status add_package(struct dwarf *dwarf, const struct object_debug *d
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "index of a .dwp file");
     for (uint64_t i = 0; i < index.slots; i++) {
         const uint64_t row = index_word(&index, index.rows + 4 * i);
-        struct object_bytes parts[DEBUG_SECTIONS] = {{NULL, 0}};
+        struct byte_view parts[DEBUG_SECTIONS] = {{NULL, 0}};
         if (row == 0 || row > index.units || !take_row(&index, debug, row, parts))
             continue;
         const uint8_t *id = index.bytes.data + INDEX_HEAD_BYTES + 8 * i;
@@ -139,7 +139,7 @@ static enum status add_package(struct dwarf *dwarf, const struct object_debug *d
 enum status dwarf_add_splits(struct dwarf *dwarf, const struct object_debug *debug,
                              struct fault *fault)
 {
-    struct object_bytes parts[DEBUG_SECTIONS];
+    struct byte_view parts[DEBUG_SECTIONS];
 
     if (debug->split[DEBUG_INFO].data == NULL)
         return ERR_NONE;

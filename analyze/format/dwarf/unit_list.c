@@ -60,7 +60,7 @@ static bool read_header(struct dwarf_object *object, uint64_t start, struct dwar
 static bool read_front(struct dwarf_object *object, const struct file_peek *peek, uint64_t start,
                        bool whole, struct dwarf_context *out)
 {
-    const struct object_bytes info = object->sections[DEBUG_INFO];
+    const struct byte_view info = object->sections[DEBUG_INFO];
     uint8_t copy[FRONT_BYTES];
     struct dwarf_cursor front = cursor_over(info, start, object->big_endian);
     struct dwarf_entry root;
@@ -109,7 +109,7 @@ static enum status list_contexts(struct dwarf_object *object, const struct file_
     return ERR_NONE;
 }
 
-struct dwarf_object *dwarf_object_new(const struct object_bytes sections[DEBUG_SECTIONS],
+struct dwarf_object *dwarf_object_new(const struct byte_view sections[DEBUG_SECTIONS],
                                       const struct object_debug *like, enum dwarf_part part,
                                       struct fault *fault)
 {

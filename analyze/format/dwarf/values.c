@@ -18,7 +18,7 @@ enum {
 };
 
 /* Number NUMBER of a table that starts at BASE. */
-static bool table_number(const struct dwarf_context *context, struct object_bytes section,
+static bool table_number(const struct dwarf_context *context, struct byte_view section,
                          uint64_t base, uint64_t number, uint8_t bytes, uint64_t *out)
 {
     if (base > section.bytes || number >= (section.bytes - base) / bytes)
@@ -66,7 +66,7 @@ static bool dwarf_address(struct dwarf_context *context, const struct dwarf_entr
 }
 
 /* A text of a section; NULL: OFFSET is outside, or no NUL follows. */
-static const char *text_at(struct object_bytes section, uint64_t offset, bool is_name)
+static const char *text_at(struct byte_view section, uint64_t offset, bool is_name)
 {
     const uint64_t left = offset < section.bytes ? section.bytes - offset : 0;
 
@@ -301,7 +301,7 @@ static bool new_entry(struct dwarf_context *unit, struct dwarf_cursor *c, uint64
     return !c->failed;
 }
 
-static void list_ranges(struct dwarf_context *unit, struct object_bytes section, uint64_t offset,
+static void list_ranges(struct dwarf_context *unit, struct byte_view section, uint64_t offset,
                         bool old, dwarf_range_fn *found, void *context)
 {
     struct dwarf_cursor c = cursor_over(section, offset, unit->object->big_endian);
@@ -322,7 +322,7 @@ static void list_ranges(struct dwarf_context *unit, struct object_bytes section,
 bool dwarf_extent_ranges(struct dwarf_context *unit, struct dwarf_extent extent,
                          dwarf_range_fn *found, void *context)
 {
-    const struct object_bytes lists = unit->object->sections[DEBUG_RNGLISTS];
+    const struct byte_view lists = unit->object->sections[DEBUG_RNGLISTS];
     uint64_t place = extent.low;
 
     switch (extent.kind) {

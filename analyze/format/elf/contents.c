@@ -24,8 +24,8 @@ enum {
 };
 
 /* SHF_COMPRESSED: u32 kind, [64 bits: u32 0], size, alignment, and then the packed bytes. */
-static enum status unpack_section(const struct elf *elf, struct object_bytes packed,
-                                  struct arena *keep, struct object_bytes *out, struct fault *fault)
+static enum status unpack_section(const struct elf *elf, struct byte_view packed,
+                                  struct arena *keep, struct byte_view *out, struct fault *fault)
 {
     const uint32_t word = elf->is_64 ? 8 : 4;
     const size_t head = elf->is_64 ? 24 : 12;
@@ -34,7 +34,7 @@ static enum status unpack_section(const struct elf *elf, struct object_bytes pac
         return fault_set(fault, ERR_TRUNCATED, FAULT_NO_OFFSET, "header of a packed section");
     const uint64_t kind = elf_number(elf, packed.data, 4);
     const uint64_t bytes = elf_number(elf, packed.data + word, word);
-    const struct object_bytes data = {packed.data + head, packed.bytes - head};
+    const struct byte_view data = {packed.data + head, packed.bytes - head};
     if (kind != PACKED_BY_ZLIB && kind != PACKED_BY_ZSTD)
         return fault_set(fault, ERR_UNSUPPORTED, FAULT_NO_OFFSET, "packing of an ELF section");
     return object_unpack(kind == PACKED_BY_ZLIB ? PACKED_ZLIB : PACKED_ZSTD, data, bytes, keep, out,
@@ -42,15 +42,15 @@ static enum status unpack_section(const struct elf *elf, struct object_bytes pac
 }
 
 enum status elf_section_bytes(const struct elf *elf, const struct elf_section *section,
-                              struct arena *keep, struct object_bytes *out, struct fault *fault)
+                              struct arena *keep, struct byte_view *out, struct fault *fault)
 {
-    *out = (struct object_bytes){NULL, 0};
+    *out = (struct byte_view){NULL, 0};
     if (section->type == SECTION_NO_BYTES || section->bytes == 0)
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "bytes of an ELF section");
     const uint8_t *at = elf_at(elf, section->foff, section->bytes);
     if (at == NULL)
         return fault_set(fault, ERR_TRUNCATED, section->foff, "ELF section");
-    const struct object_bytes data = {at, (size_t)section->bytes};
+    const struct byte_view data = {at, (size_t)section->bytes};
     if ((section->flags & FLAG_PACKED) != 0)
         return unpack_section(elf, data, keep, out, fault);
     if (strncmp(section->name, ".zdebug_", 8) == 0) { /* "ZLIB", u64 size, big-endian */
@@ -59,18 +59,18 @@ enum status elf_section_bytes(const struct elf *elf, const struct elf_section *s
             return fault_set(fault, ERR_MALFORMED, section->foff, "header of a packed section");
         for (int i = 4; i < 12; i++)
             bytes = bytes << 8 | at[i];
-        const struct object_bytes packed = {at + 12, data.bytes - 12};
+        const struct byte_view packed = {at + 12, data.bytes - 12};
         return object_unpack(PACKED_ZLIB, packed, bytes, keep, out, fault);
     }
     *out = data;
     return ERR_NONE;
 }
 
-enum status elf_mini_image(const struct elf *elf, struct arena *keep, struct object_bytes *out,
+enum status elf_mini_image(const struct elf *elf, struct arena *keep, struct byte_view *out,
                            struct fault *fault)
 {
     struct elf_section section;
-    struct object_bytes packed;
+    struct byte_view packed;
 
     if (!elf_section_named(elf, ".gnu_debugdata", &section))
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, ".gnu_debugdata");
@@ -120,7 +120,7 @@ static bool follow_descriptor(const struct elf *elf, uint64_t place, uint64_t *v
         (elf->section_count > 0 &&
          (!elf_section(elf, (uint32_t)place, &section) || section.type == SECTION_NO_BYTES)))
         return false;
-    const struct object_bytes descriptor = elf_loaded_bytes(elf, *va);
+    const struct byte_view descriptor = elf_loaded_bytes(elf, *va);
     if (descriptor.bytes < 8)
         return false;
     *va = elf_number(elf, descriptor.data, 8);
@@ -129,7 +129,7 @@ static bool follow_descriptor(const struct elf *elf, uint64_t place, uint64_t *v
 
 /* One row of a symbol table: 24 bytes {u32 name, u8 info, u8 other, u16 section, u64 value, u64
  * bytes}, or 16 {u32 name, u32 value, u32 bytes, u8 info, u8 other, u16 section}. */
-static bool read_symbol(const struct elf *elf, const uint8_t *row, struct object_bytes names,
+static bool read_symbol(const struct elf *elf, const uint8_t *row, struct byte_view names,
                         struct object_symbol *out)
 {
     const bool wide = elf->is_64;
@@ -162,7 +162,7 @@ static bool read_symbol(const struct elf *elf, const uint8_t *row, struct object
 
 /* The bytes of a table of symbols and of its names. *damaged: they are unreadable. */
 static bool table_bytes(const struct elf *elf, const struct elf_section *table, struct arena *keep,
-                        struct object_bytes *rows, struct object_bytes *names, bool *damaged)
+                        struct byte_view *rows, struct byte_view *names, bool *damaged)
 {
     struct fault damage = FAULT_INIT;
     struct elf_section names_section;
@@ -183,7 +183,7 @@ static bool is_table(const struct elf *elf, uint32_t index, struct elf_section *
 bool elf_symbols_are_whole(const struct elf *elf, struct arena *keep)
 {
     struct elf_section table;
-    struct object_bytes rows, names;
+    struct byte_view rows, names;
     bool damaged = false;
 
     for (uint32_t i = 0; i < elf->section_count; i++)
@@ -192,9 +192,8 @@ bool elf_symbols_are_whole(const struct elf *elf, struct arena *keep)
     return !damaged;
 }
 
-static enum status add_rows(const struct elf *elf, struct object_bytes rows,
-                            struct object_bytes names, struct arena *keep,
-                            struct object_symbols *out, struct fault *fault)
+static enum status add_rows(const struct elf *elf, struct byte_view rows, struct byte_view names,
+                            struct arena *keep, struct object_symbols *out, struct fault *fault)
 {
     const uint64_t size = elf->is_64 ? 24 : 16;
 
@@ -210,7 +209,7 @@ static enum status add_rows(const struct elf *elf, struct object_bytes rows,
 enum status elf_add_symbols(const struct elf *elf, struct arena *keep, struct object_symbols *out,
                             struct fault *fault)
 {
-    struct object_bytes rows, names;
+    struct byte_view rows, names;
 
     if (elf->section_count == 0 && elf_dynamic_symbols(elf, &rows, &names))
         return add_rows(elf, rows, names, keep, out, fault);
@@ -261,7 +260,7 @@ bool elf_debug(const struct elf *elf, struct arena *keep, struct object_debug *o
     for (uint32_t i = 0; i < elf->section_count; i++) {
         struct fault damage = FAULT_INIT;
         struct elf_section section = {.name = ""};
-        struct object_bytes *slot =
+        struct byte_view *slot =
             elf_section(elf, i, &section) ? object_debug_slot(out, section.name) : NULL;
         if (slot == NULL && section.name_lost)
             fault_set(fault, ERR_TRUNCATED, section.foff, "names of sections");

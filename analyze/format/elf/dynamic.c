@@ -21,27 +21,27 @@ enum {
     GNU_HASH_HEAD = 16,
 };
 
-struct object_bytes elf_loaded_bytes(const struct elf *elf, uint64_t va)
+struct byte_view elf_loaded_bytes(const struct elf *elf, uint64_t va)
 {
     struct elf_segment s;
 
     for (uint32_t i = 0; va != 0 && elf_segment(elf, i, &s); i++) {
         const uint8_t *at = s.type == SEGMENT_LOAD ? elf_at(elf, s.foff, s.file_bytes) : NULL;
         if (at != NULL && va >= s.va && va - s.va < s.file_bytes)
-            return (struct object_bytes){at + (va - s.va), (size_t)(s.file_bytes - (va - s.va))};
+            return (struct byte_view){at + (va - s.va), (size_t)(s.file_bytes - (va - s.va))};
     }
-    return (struct object_bytes){NULL, 0};
+    return (struct byte_view){NULL, 0};
 }
 
 /* DT_HASH has as many chains as there are symbols. */
-static uint64_t count_by_hash(const struct elf *elf, struct object_bytes hash)
+static uint64_t count_by_hash(const struct elf *elf, struct byte_view hash)
 {
     return hash.bytes >= 8 ? elf_number(elf, hash.data + 4, 4) : 0;
 }
 
 /* DT_GNU_HASH: buckets, first symbol, words of the filter, shift; the filter; the buckets; the
  * chains. The last symbol is at the end of the chain that begins last. */
-static uint64_t count_by_gnu_hash(const struct elf *elf, struct object_bytes hash)
+static uint64_t count_by_gnu_hash(const struct elf *elf, struct byte_view hash)
 {
     if (hash.bytes < GNU_HASH_HEAD)
         return 0;
@@ -86,8 +86,7 @@ static uint64_t dynamic_value(const struct elf *elf, uint64_t tag)
     return 0;
 }
 
-bool elf_dynamic_symbols(const struct elf *elf, struct object_bytes *rows,
-                         struct object_bytes *names)
+bool elf_dynamic_symbols(const struct elf *elf, struct byte_view *rows, struct byte_view *names)
 {
     const uint64_t row_bytes = elf->is_64 ? 24 : 16;
     const uint64_t hash = dynamic_value(elf, DYNAMIC_HASH);
@@ -108,7 +107,7 @@ bool elf_dynamic_symbols(const struct elf *elf, struct object_bytes *rows,
 
 /* Where .eh_frame is, as the first field of the header AT of VA says; 0: it does not, or in a form
  * that no linker writes. */
-static uint64_t frames_va(const struct elf *elf, struct object_bytes header, uint64_t va)
+static uint64_t frames_va(const struct elf *elf, struct byte_view header, uint64_t va)
 {
     enum { VERSION = 1, OF_4_BYTES = 0x3, SIGNED_4_BYTES = 0xb, BY_PLACE = 0x10, BY_HEADER = 0x30 };
     if (header.bytes < 8 || header.data[0] != VERSION)
@@ -127,7 +126,7 @@ static uint64_t frames_va(const struct elf *elf, struct object_bytes header, uin
     }
 }
 
-bool elf_loaded_frames(const struct elf *elf, uint64_t *va, struct object_bytes *out)
+bool elf_loaded_frames(const struct elf *elf, uint64_t *va, struct byte_view *out)
 {
     struct elf_segment s = {0};
     uint32_t i = 0;

@@ -50,7 +50,7 @@ bool elf_section_named(const struct elf *elf, const char *name, struct elf_secti
 /* The bytes of a section, unpacked.  A section without bytes in the file is ERR_ABSENT.
  * Fails: ERR_TRUNCATED, ERR_MALFORMED, ERR_UNSUPPORTED (packing), ERR_LIMIT, ERR_MEMORY. */
 enum status elf_section_bytes(const struct elf *elf, const struct elf_section *section,
-                              struct arena *keep, struct object_bytes *out, struct fault *fault);
+                              struct arena *keep, struct byte_view *out, struct fault *fault);
 
 /* False when the file states no build id. */
 bool elf_build_id(const struct elf *elf, char out[ELF_BUILD_ID_BYTES]);
@@ -65,7 +65,7 @@ bool elf_alternate_link(const struct elf *elf, const char **name,
 
 /* The image in .gnu_debugdata (xz), which has a symbol table; it lives in KEEP.
  * Fails: ERR_ABSENT, and as object_unpack(). */
-enum status elf_mini_image(const struct elf *elf, struct arena *keep, struct object_bytes *out,
+enum status elf_mini_image(const struct elf *elf, struct arena *keep, struct byte_view *out,
                            struct fault *fault);
 
 /* False when elf_add_symbols() will state damage. */
@@ -78,7 +78,7 @@ enum status elf_add_symbols(const struct elf *elf, struct arena *keep, struct ob
 
 /* The .eh_frame that the loader finds, and where it is loaded: of a file without sections. False:
  * there is none. */
-bool elf_loaded_frames(const struct elf *elf, uint64_t *va, struct object_bytes *out);
+bool elf_loaded_frames(const struct elf *elf, uint64_t *va, struct byte_view *out);
 
 /* Finds the sections of debug information and the ranges of code. True when there is a .debug_info
  * or a .debug_info.dwo. A section that cannot be unpacked is treated as absent, and *fault says

@@ -24,12 +24,11 @@ struct elf_segment {
 bool elf_segment(const struct elf *elf, uint32_t index, struct elf_segment *out);
 
 /* All bytes of the file from VA to the end of its segment; without any when VA is in none. */
-struct object_bytes elf_loaded_bytes(const struct elf *elf, uint64_t va);
+struct byte_view elf_loaded_bytes(const struct elf *elf, uint64_t va);
 
 /* The symbols that the loader uses, row 0 included, and the bytes of their names. False: there are
  * none, or they are not in the file. */
-bool elf_dynamic_symbols(const struct elf *elf, struct object_bytes *rows,
-                         struct object_bytes *names);
+bool elf_dynamic_symbols(const struct elf *elf, struct byte_view *rows, struct byte_view *names);
 
 /* The flags of section INDEX, without a look at its name; 0: there is none. */
 uint64_t elf_section_flags(const struct elf *elf, uint32_t index);

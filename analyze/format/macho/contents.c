@@ -225,8 +225,8 @@ static void add_at(uint8_t *at, uint32_t bytes, uint64_t value)
 /* Relocates a section of an object. A relocation is u32 offset, u24 symbol or section, u1 relative,
  * u2 logarithm of the bytes, u1 symbol, u4 type. If it names a section, the data already holds the
  * address; if it names a symbol, the data holds only the addend. */
-static struct object_bytes relocate(const struct macho *macho, const struct macho_section *section,
-                                    struct object_bytes data, struct arena *keep)
+static struct byte_view relocate(const struct macho *macho, const struct macho_section *section,
+                                 struct byte_view data, struct arena *keep)
 {
     const int subtractor =
         macho->cpu == CPU_X64 ? RELOCATION_SUBTRACTOR_X64 : RELOCATION_SUBTRACTOR_ARM64;
@@ -248,25 +248,25 @@ static struct object_bytes relocate(const struct macho *macho, const struct mach
         if (copy == NULL && (copy = arena_alloc(keep, data.bytes)) != NULL)
             memcpy(copy, data.data, data.bytes);
         if (copy == NULL)
-            return (struct object_bytes){NULL, 0};
+            return (struct byte_view){NULL, 0};
         add_at(copy + place, bytes, type == subtractor ? 0 - s.value : s.value);
     }
-    return copy != NULL ? (struct object_bytes){copy, data.bytes} : data;
+    return copy != NULL ? (struct byte_view){copy, data.bytes} : data;
 }
 
 static void read_debug_section(const struct macho *macho, const struct macho_section *section,
-                               struct arena *keep, struct object_bytes *slot, struct fault *fault)
+                               struct arena *keep, struct byte_view *slot, struct fault *fault)
 {
     if (section->foff > macho->bytes || section->bytes > macho->bytes - section->foff) {
         fault_set(fault, ERR_TRUNCATED, section->foff, "Mach-O section");
         return;
     }
-    struct object_bytes data = {macho->data + section->foff, (size_t)section->bytes};
+    struct byte_view data = {macho->data + section->foff, (size_t)section->bytes};
     if (strncmp(section->name, "__zdebug_", 9) == 0) { /* "ZLIB", u64 size, big-endian */
         uint64_t bytes = 0;
         for (size_t i = 4; i < 12 && data.bytes >= 12; i++)
             bytes = bytes << 8 | data.data[i];
-        const struct object_bytes packed = {data.data + 12, data.bytes - 12};
+        const struct byte_view packed = {data.data + 12, data.bytes - 12};
         if (data.bytes < 12 || memcmp(data.data, "ZLIB", 4) != 0)
             fault_set(fault, ERR_MALFORMED, section->foff, "header of a packed section");
         else
@@ -298,7 +298,7 @@ bool macho_debug(const struct macho *macho, struct arena *keep, struct object_de
         if (is_code(section) && section->bytes > 0 && section->bytes <= UINT64_MAX - section->va)
             code[out->code_count++] =
                 (struct object_range){section->va, section->va + section->bytes};
-        struct object_bytes *slot =
+        struct byte_view *slot =
             strcmp(section->segment, "__DWARF") == 0 ? object_debug_slot(out, section->name) : NULL;
         if (slot != NULL && slot->data == NULL)
             read_debug_section(macho, section, keep, slot, fault);

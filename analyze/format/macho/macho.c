@@ -55,13 +55,13 @@ bool macho_recognize(const void *data, size_t bytes)
     return is_thin(data, bytes) || slice_count(data, bytes) > 0;
 }
 
-bool macho_slice(const void *data, size_t bytes, uint32_t index, struct object_bytes *out)
+bool macho_slice(const void *data, size_t bytes, uint32_t index, struct byte_view *out)
 {
     const uint8_t *at = data;
     const uint32_t count = slice_count(at, bytes);
 
     if (count == 0) {
-        *out = (struct object_bytes){at, bytes};
+        *out = (struct byte_view){at, bytes};
         return index == 0;
     }
     const bool wide = big_u32(at) == MAGIC_FAT_64;
@@ -74,7 +74,7 @@ bool macho_slice(const void *data, size_t bytes, uint32_t index, struct object_b
                                  : big_u32(at + row + 12);
     if (foff > bytes || length > bytes - foff)
         return false;
-    *out = (struct object_bytes){at + foff, (size_t)length};
+    *out = (struct byte_view){at + foff, (size_t)length};
     return true;
 }
 
@@ -258,14 +258,14 @@ bool archive_next(const void *data, size_t bytes, uint64_t *at, struct archive_m
     const uint64_t size = decimal(head + 48, 10), left = bytes - *at - 60;
     if (size > left)
         return false;
-    out->data = (struct object_bytes){head + 60, (size_t)size};
+    out->data = (struct byte_view){head + 60, (size_t)size};
     *at += 60 + size + (size & 1);
     if (memcmp(head, "#1/", 3) == 0) { /* BSD: the name precedes the bytes */
         const uint64_t length = decimal(head + 3, 13);
         if (length > size)
             return false;
         copy_name(head + 60, (size_t)length, out->name);
-        out->data = (struct object_bytes){head + 60 + length, (size_t)(size - length)};
+        out->data = (struct byte_view){head + 60 + length, (size_t)(size - length)};
     } else {
         copy_name(head, 16, out->name);
     }

@@ -41,7 +41,7 @@ bool macho_recognize(const void *data, size_t bytes);
 
 /* Slice INDEX of a fat file; a thin file is its own slice 0. False: there is none, or it is not
  * inside the file. The slice may be something other than a Mach-O file, such as an archive. */
-bool macho_slice(const void *data, size_t bytes, uint32_t index, struct object_bytes *out);
+bool macho_slice(const void *data, size_t bytes, uint32_t index, struct byte_view *out);
 
 /* Opens one slice. Fails: ERR_UNSUPPORTED not a Mach-O file, or a big-endian one; ERR_TRUNCATED;
  * ERR_MALFORMED. */
@@ -99,7 +99,7 @@ bool archive_recognize(const void *data, size_t bytes);
  * more. */
 struct archive_member {
     char name[256];
-    struct object_bytes data;
+    struct byte_view data;
 };
 bool archive_next(const void *data, size_t bytes, uint64_t *at, struct archive_member *out);
 

@@ -46,7 +46,7 @@ enum status object_file_open(const void *data, size_t bytes, uint32_t slice,
                              struct object_file *out, struct fault *fault)
 {
     memset(out, 0, sizeof *out);
-    out->bytes = (struct object_bytes){data, bytes};
+    out->bytes = (struct byte_view){data, bytes};
     if (object_recognize(data, bytes) == OBJECT_MACHO &&
         !macho_slice(data, bytes, slice, &out->bytes))
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "slice of a fat file");

@@ -17,7 +17,7 @@ enum object_kind {
 
 struct object_file {
     enum object_kind kind;
-    struct object_bytes bytes;  /* borrowed; of a fat file the slice */
+    struct byte_view bytes;     /* borrowed; of a fat file the slice */
     const struct file_map *map; /* borrowed: the file that the bytes are of; NULL: unknown */
     union {
         struct pe pe;

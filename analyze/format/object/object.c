@@ -20,7 +20,7 @@ static bool is_name(const char *pattern, const char *name, size_t bytes)
     return bytes == fixed && memcmp(pattern, name, fixed) == 0;
 }
 
-struct object_bytes *object_debug_slot(struct object_debug *debug, const char *name)
+struct byte_view *object_debug_slot(struct object_debug *debug, const char *name)
 {
     static const char *const starts[] = {".debug_", ".zdebug_", "__debug_", "__zdebug_"};
     size_t bytes = 0;

@@ -14,11 +14,7 @@
 #include "base/bytes.h"
 #include "base/fault.h"
 #include "base/files.h"
-
-struct object_bytes {
-    const uint8_t *data; /* NULL: there is none */
-    size_t bytes;
-};
+#include "base/view.h"
 
 /* The sections of DWARF that are read. */
 enum debug_section {
@@ -41,10 +37,10 @@ struct object_range {
 };
 
 struct object_debug {
-    struct object_bytes own[DEBUG_SECTIONS];
-    struct object_bytes split[DEBUG_SECTIONS]; /* those whose names end with ".dwo" */
-    uint64_t base_va;                          /* the address that offset 0 belongs to */
-    const struct object_range *code;           /* sorted; where code can be */
+    struct byte_view own[DEBUG_SECTIONS];
+    struct byte_view split[DEBUG_SECTIONS]; /* those whose names end with ".dwo" */
+    uint64_t base_va;                       /* the address that offset 0 belongs to */
+    const struct object_range *code;        /* sorted; where code can be */
     uint32_t code_count;
     const struct file_peek *peek; /* borrowed while DWARF is opened; NULL: none */
     uint8_t address_bytes;
@@ -67,7 +63,7 @@ static inline uint64_t load_number(const uint8_t *at, uint32_t bytes, bool big_e
 
 /* Where the section of that name belongs in DEBUG: ".debug_info", ".zdebug_info", "__debug_info",
  * ".debug_info.dwo". NULL: not a section that is read. */
-struct object_bytes *object_debug_slot(struct object_debug *debug, const char *name);
+struct byte_view *object_debug_slot(struct object_debug *debug, const char *name);
 
 /* True when VA lies in code. */
 bool object_is_code(const struct object_debug *debug, uint64_t va);
@@ -100,7 +96,7 @@ enum object_packing { PACKED_ZLIB, PACKED_DEFLATE, PACKED_ZSTD, PACKED_XZ };
 
 /* Unpacks DATA into KEEP. BYTES is the size that the container states; for PACKED_XZ pass 0,
  * because the stream's own index states it. Fails: ERR_MALFORMED, ERR_LIMIT, ERR_MEMORY. */
-enum status object_unpack(enum object_packing packing, struct object_bytes data, uint64_t bytes,
-                          struct arena *keep, struct object_bytes *out, struct fault *fault);
+enum status object_unpack(enum object_packing packing, struct byte_view data, uint64_t bytes,
+                          struct arena *keep, struct byte_view *out, struct fault *fault);
 
 #endif

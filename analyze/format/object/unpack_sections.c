@@ -14,7 +14,7 @@ enum { ZLIB_FACTOR = 1 << 11, ZSTD_FACTOR = 1 << 17 };
 enum { XZ_MEMORY_BYTES = 256 << 20, XZ_FIRST_BYTES = 1 << 16 };
 
 /* BARE: deflate without zlib's header and checksum. */
-static bool unpack_zlib(struct object_bytes data, bool bare, uint8_t *to, size_t bytes)
+static bool unpack_zlib(struct byte_view data, bool bare, uint8_t *to, size_t bytes)
 {
     z_stream stream = {0};
     /* zlib's type lacks const, but zlib does not write here */
@@ -36,7 +36,7 @@ static bool unpack_zlib(struct object_bytes data, bool bare, uint8_t *to, size_t
 }
 
 /* The total size is known only at the end, so the memory grows with the output. */
-static enum status unpack_xz(struct object_bytes data, struct arena *keep, struct object_bytes *out,
+static enum status unpack_xz(struct byte_view data, struct arena *keep, struct byte_view *out,
                              struct fault *fault)
 {
     lzma_stream stream = LZMA_STREAM_INIT;
@@ -61,7 +61,7 @@ static enum status unpack_xz(struct object_bytes data, struct arena *keep, struc
             room = wider;
         }
     }
-    *out = (struct object_bytes){to, (size_t)stream.total_out};
+    *out = (struct byte_view){to, (size_t)stream.total_out};
     lzma_end(&stream);
     if (to == NULL)
         return fault_no_memory(fault, "unpacked section");
@@ -70,10 +70,10 @@ static enum status unpack_xz(struct object_bytes data, struct arena *keep, struc
     return ERR_NONE;
 }
 
-enum status object_unpack(enum object_packing packing, struct object_bytes data, uint64_t bytes,
-                          struct arena *keep, struct object_bytes *out, struct fault *fault)
+enum status object_unpack(enum object_packing packing, struct byte_view data, uint64_t bytes,
+                          struct arena *keep, struct byte_view *out, struct fault *fault)
 {
-    *out = (struct object_bytes){NULL, 0};
+    *out = (struct byte_view){NULL, 0};
     if (packing == PACKED_XZ)
         return unpack_xz(data, keep, out, fault);
     if (bytes > UNPACKED_BYTES_MAX)
@@ -88,6 +88,6 @@ enum status object_unpack(enum object_packing packing, struct object_bytes data,
                           : ZSTD_decompress(to, (size_t)bytes, data.data, data.bytes) == bytes;
     if (!good)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "packed section");
-    *out = (struct object_bytes){to, (size_t)bytes};
+    *out = (struct byte_view){to, (size_t)bytes};
     return ERR_NONE;
 }

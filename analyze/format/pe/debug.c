@@ -9,20 +9,20 @@
 /* The bytes of a section without its padding in the file; of some linkers the padded size is the
  * only one. */
 static bool section_bytes(const struct pe *pe, const struct pe_section *section,
-                          struct object_bytes *out)
+                          struct byte_view *out)
 {
     if (section->foff > pe->bytes || section->raw_bytes > pe->bytes - section->foff)
         return false;
     const uint32_t bytes =
         section->virtual_bytes < section->raw_bytes ? section->virtual_bytes : section->raw_bytes;
-    *out = (struct object_bytes){pe->data + section->foff, bytes};
+    *out = (struct byte_view){pe->data + section->foff, bytes};
     if (bytes == 0)
         out->bytes = section->raw_bytes;
     return out->bytes > 0;
 }
 
 /* ".zdebug_...": "ZLIB", u64 size, big-endian. */
-static void unpack(const struct object_bytes data, struct arena *keep, struct object_bytes *slot,
+static void unpack(const struct byte_view data, struct arena *keep, struct byte_view *slot,
                    struct fault *fault)
 {
     uint64_t bytes = 0;
@@ -32,7 +32,7 @@ static void unpack(const struct object_bytes data, struct arena *keep, struct ob
     }
     for (int i = 4; i < 12; i++)
         bytes = bytes << 8 | data.data[i];
-    const struct object_bytes packed = {data.data + 12, data.bytes - 12};
+    const struct byte_view packed = {data.data + 12, data.bytes - 12};
     (void)object_unpack(PACKED_ZLIB, packed, bytes, keep, slot, fault);
 }
 
@@ -55,7 +55,7 @@ bool pe_debug(const struct pe *pe, struct arena *keep, struct object_debug *out,
             code[out->code_count++] = (struct object_range){
                 pe->preferred_base_va + section.rva, pe->preferred_base_va + section.rva + bytes};
         const char *name = pe_section_name(pe, &section);
-        struct object_bytes *slot = object_debug_slot(out, name), data;
+        struct byte_view *slot = object_debug_slot(out, name), data;
         if (slot == NULL && name[0] == '/' && name == section.name)
             fault_set(fault, ERR_TRUNCATED, section.foff, "name of a section");
         if (slot == NULL || slot->data != NULL)

@@ -235,9 +235,9 @@ bool pe_debug_entry(const struct pe *pe, uint32_t index, struct pe_debug_entry *
                                    .rva = load_u32(entry + 20)};
     const uint32_t bytes = load_u32(entry + 16);
     if (foff != 0 && foff < pe->bytes && bytes <= pe->bytes - foff)
-        out->data = (struct object_bytes){pe->data + foff, bytes};
+        out->data = (struct byte_view){pe->data + foff, bytes};
     else
-        out->data = (struct object_bytes){pe_at(pe, out->rva, bytes), bytes};
+        out->data = (struct byte_view){pe_at(pe, out->rva, bytes), bytes};
     return true;
 }
 

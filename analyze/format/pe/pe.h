@@ -88,8 +88,8 @@ enum pe_debug_type { PE_DEBUG_CODEVIEW = 2, PE_DEBUG_EMBEDDED_PDB = 17 };
 struct pe_debug_entry {
     uint32_t type, timestamp;
     uint16_t minor_version;
-    uint32_t rva;             /* of the data in the loaded image; 0: it is not mapped */
-    struct object_bytes data; /* borrowed; its data is NULL when it lies outside the file */
+    uint32_t rva;          /* of the data in the loaded image; 0: it is not mapped */
+    struct byte_view data; /* borrowed; its data is NULL when it lies outside the file */
 };
 
 /* Entry INDEX of the debug directory; false: there is none, or it is one of more than 64. */

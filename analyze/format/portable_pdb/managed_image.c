@@ -65,7 +65,7 @@ bool managed_pdb_id(const struct pe *pe, uint8_t out[PPDB_ID_BYTES])
     return found;
 }
 
-static bool find_embedded(const struct pe *pe, struct object_bytes *data)
+static bool find_embedded(const struct pe *pe, struct byte_view *data)
 {
     struct pe_debug_entry entry;
     for (uint32_t i = 0; pe_debug_entry(pe, i, &entry); i++) {
@@ -76,14 +76,14 @@ static bool find_embedded(const struct pe *pe, struct object_bytes *data)
     return false;
 }
 
-enum status managed_embedded_pdb(const struct pe *pe, struct arena *keep, struct object_bytes *out,
+enum status managed_embedded_pdb(const struct pe *pe, struct arena *keep, struct byte_view *out,
                                  struct fault *fault)
 {
-    struct object_bytes data;
+    struct byte_view data;
     if (!find_embedded(pe, &data))
         return fault_set(fault, ERR_ABSENT, FAULT_NO_OFFSET, "embedded portable PDB");
     if (data.bytes < 8 || load_u32(data.data) != MPDB)
         return fault_set(fault, ERR_MALFORMED, FAULT_NO_OFFSET, "embedded portable PDB");
-    const struct object_bytes packed = {data.data + 8, data.bytes - 8};
+    const struct byte_view packed = {data.data + 8, data.bytes - 8};
     return object_unpack(PACKED_DEFLATE, packed, load_u32(data.data + 4), keep, out, fault);
 }

@@ -22,7 +22,7 @@ bool managed_pdb_id(const struct pe *pe, uint8_t out[PPDB_ID_BYTES]);
 
 /* The portable PDB in the image (debug directory type 17), unpacked into KEEP. Fails: ERR_ABSENT
  * there is none; ERR_MALFORMED; ERR_LIMIT; ERR_MEMORY. */
-enum status managed_embedded_pdb(const struct pe *pe, struct arena *keep, struct object_bytes *out,
+enum status managed_embedded_pdb(const struct pe *pe, struct arena *keep, struct byte_view *out,
                                  struct fault *fault);
 
 /* How a method is spelt. A nested type follows its outer one and '/'; generic ones have their

@@ -202,18 +202,18 @@ struct metadata_bytes ppdb_source_link(const struct ppdb *pdb)
     return find_custom(pdb, PARENT_MODULE, 1, guid_source_link, &found);
 }
 
-bool ppdb_source(const struct ppdb *pdb, uint32_t number, struct arena *keep,
-                 struct object_bytes *out, struct fault *fault)
+bool ppdb_source(const struct ppdb *pdb, uint32_t number, struct arena *keep, struct byte_view *out,
+                 struct fault *fault)
 {
     bool found;
     const struct metadata_bytes blob =
         find_custom(pdb, PARENT_DOCUMENT, number, guid_embedded_source, &found);
 
-    *out = (struct object_bytes){NULL, 0};
+    *out = (struct byte_view){NULL, 0};
     if (!found || blob.bytes < 4)
         return false;
     const uint32_t unpacked = load_u32(blob.data); /* 0: not packed */
-    const struct object_bytes text = {blob.data + 4, blob.bytes - 4};
+    const struct byte_view text = {blob.data + 4, blob.bytes - 4};
     if (unpacked == 0)
         *out = text;
     else if (unpacked > SOURCE_BYTES_MAX)

@@ -43,8 +43,8 @@ bool ppdb_is_async(const struct ppdb *pdb, uint32_t token);
 const char *ppdb_document(const struct ppdb *pdb, uint32_t number, struct arena *keep);
 /* The source text that the PDB has of a document, in KEEP if it was packed. False: none. Fails:
  * *fault is set when it is damaged. */
-bool ppdb_source(const struct ppdb *pdb, uint32_t number, struct arena *keep,
-                 struct object_bytes *out, struct fault *fault);
+bool ppdb_source(const struct ppdb *pdb, uint32_t number, struct arena *keep, struct byte_view *out,
+                 struct fault *fault);
 /* SourceLink: JSON that says where the documents are; empty: there is none. */
 struct metadata_bytes ppdb_source_link(const struct ppdb *pdb);
 
