@@ -62,7 +62,8 @@ static enum cpu arch_of(const struct round_sums *sums)
     for (int pairs = 1; pairs >= 0; pairs--)
         for (int i = 0; i < CPU_COUNT; i++) {
             const struct way_parts *of = sums->of[cpu_order[i]];
-            if (of[LANE_DUMP].whole_ns > 0 && (pairs == 0 || of[LANE_OFFSET].whole_ns > 0))
+            const bool dump = of[LANE_DUMP].whole_ns > 0, offset = of[LANE_OFFSET].whole_ns > 0;
+            if (pairs != 0 ? dump && offset : dump || offset)
                 return cpu_order[i];
         }
     return CPU_UNKNOWN;
