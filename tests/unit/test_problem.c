@@ -36,8 +36,8 @@ static struct triage triage_of(struct triage_item *of, uint32_t count)
 {
     return (struct triage){.items = of,
                            .item_count = count,
-                           .failures = {failing, COUNT_OF(failing), 4},
-                           .accepted = {accepted, COUNT_OF(accepted), 1}};
+                           .failures = {failing, COUNT_OF(failing), 4, 0},
+                           .accepted = {accepted, COUNT_OF(accepted), 1, 0}};
 }
 
 static const char *written(const struct triage *t, const char *key, uint32_t after,
