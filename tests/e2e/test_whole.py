@@ -431,7 +431,7 @@ class Whole(e2e.Case):
     def replaced(self, text, live):
         """TEXT without what differs from machine to machine; LIVE: nor what is measured or made now."""
         text = text.replace(str(self.folder), "FOLDER").replace(str(e2e.ROOT), "ROOT").replace(day(30), "SOON").replace(day(400), "LATE")
-        text = re.sub(r'("uuid": ?)"[0-9a-f]{32}"', r'\1"UUID"', re.sub(r"\d+ (?:second|minute|hour|day)s? old", "SOME old", text))
+        text = re.sub(r'("uuid": ?)"[0-9a-f]{32}"', r'\1"UUID"', re.sub(r"(?:under )?\d+ (?:min|h|days) old", "SOME old", text))
         text = TOOK.sub(r'\1"MEASURED"', text)
         text = re.sub(re.escape(VERSION) + r"(?:-[\w.]+)?", "VERSION", text)
         if not live:
