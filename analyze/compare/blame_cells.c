@@ -50,8 +50,8 @@ static void move_cells(const struct table *t, struct thread_result *thread,
 void blame_findings(const struct compare_input *in, const struct table *t, struct arena *keep,
                     struct thread_result *thread, struct case_result *result, uint32_t first)
 {
-    struct finding *findings = result->findings + first;
     const uint32_t count = result->finding_count - first;
+    struct finding *findings = count > 0 ? result->findings + first : NULL;
     for (uint32_t i = 0; i < count; i++)
         finding_blame(in, t, keep, &findings[i]);
     for (uint32_t i = 0; i < count; i++) {
