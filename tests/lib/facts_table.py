@@ -490,7 +490,7 @@ FACTS = [
         ("cost", r"^{STEPS[step]}{!skip(COST_LANES, c.lane, STEP)} +#"),
         *[(face, r"^{c.lane}{!skip(tuple(STEPS), step, STEP)} +#", "c.lane in ('plain dump', 'offsets') and c.total_ns is not None") for face in ("terminal", "details")],
         ("markdown", r"^\| {c.lane} {!skip(tuple(STEPS), step, '[|][^|]*')}\| #", "c.lane in ('plain dump', 'offsets') and c.total_ns is not None"),
-        ("page timing", r"^{STEPS[step]} ...# {c.lane}"),
+        ("page timing", r"^{STEPS[step]}(?:, 20 Mbit/s)? ...# {c.lane}"),
     ]),
     ("frames in {s.module} by {s.symbols}", {"s": "j.symbols"}, [
         ("json", "s.frames"),
