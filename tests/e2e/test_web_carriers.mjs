@@ -98,13 +98,18 @@ const views = [
 ];
 
 /**
- * Returns the text, link targets and field values of MAIN, without the parts that only one carrier shows.
+ * Returns the text, link targets and field values of MAIN, without the parts that only one carrier shows and
+ * without ages: an hour may begin between two reads.
  * @param {Page} page
  */
 const read = (page) =>
   page.$eval('main', (shownMain) => {
     const main = /** @type {HTMLElement} */ (shownMain.cloneNode(true));
     for (const part of main.querySelectorAll('[data-carrier], .u-legend')) part.remove();
+    const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode())
+      if (/^(under )?\d+ (min|h|days) ago$/.test(texts.currentNode.nodeValue ?? ''))
+        texts.currentNode.nodeValue = 'some time ago';
     const links = [...main.querySelectorAll('a[href]')].map((a) =>
       a.getAttribute('href')?.replace(/^#\//, '/'),
     );
