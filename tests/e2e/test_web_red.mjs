@@ -39,8 +39,8 @@ frames = "stack_id = (SELECT id FROM stack WHERE case_id = ? AND claim = 1) AND 
 db.execute("INSERT INTO text (value) SELECT value || '; and 2 more frames' FROM text"
            " WHERE id = (SELECT evidence_text FROM finding WHERE case_id = ? AND position = 0)", (case,))
 db.execute("UPDATE finding SET row = 1 + 3 * position WHERE case_id = ?", (case,))
-db.execute("UPDATE finding SET evidence_text = last_insert_rowid(), fact_more = 2 WHERE case_id = ? AND position = 0",
-           (case,))
+db.execute("UPDATE finding SET evidence_text = last_insert_rowid(), fact_more = 2"
+           " WHERE case_id = ? AND position = 0", (case,))
 db.execute(f"UPDATE stack_frame SET mark = 3 WHERE {frames}", (case,))
 `;
 alter(red, apart);
