@@ -7,10 +7,18 @@
 
 const char *age_text(uint64_t ns, char out[AGE_BYTES])
 {
+    static const uint64_t HOUR = 60, DAY = 1440; /* in minutes */
     const uint64_t minutes = ns / MINUTE_NS;
-    const uint64_t count = minutes < 60 ? minutes : minutes / (minutes < 48 * 60 ? 60 : 24 * 60);
-    const char *unit = minutes < 60 ? "min" : minutes < 48 * 60 ? "h" : "days";
-    (void)snprintf(out, AGE_BYTES, "%s%" PRIu64 " %s", minutes == 0 ? "under " : "",
-                   minutes == 0 ? 1 : count, unit);
+    uint64_t count = minutes / DAY;
+    const char *unit = "days", *under = "";
+    if (minutes < HOUR) {
+        under = minutes == 0 ? "under " : "";
+        count = minutes == 0 ? 1 : minutes;
+        unit = "min";
+    } else if (minutes < 2 * DAY) {
+        count = minutes / HOUR;
+        unit = "h";
+    }
+    (void)snprintf(out, AGE_BYTES, "%s%" PRIu64 " %s", under, count, unit);
     return out;
 }

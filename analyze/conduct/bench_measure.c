@@ -83,7 +83,7 @@ static void add_samples(struct bench *out, enum bench_lane lane, const struct ro
     uint64_t cases = 0;
     for (uint32_t i = 0; i < out->case_count; i++)
         cases += out->archs[i] == arch;
-    for (int stage = 0; stage < BENCH_STAGES; stage++)
+    for (int stage = 0; cases > 0 && stage < BENCH_STAGES; stage++)
         if (parts[stage] > 0)
             out->samples[out->sample_count++] =
                 (struct bench_sample){.lane = lane,

@@ -181,7 +181,10 @@ static bool read_frame(struct stack_input *input, struct pattern_text r, bool is
     r = after_addresses(r);
     const bool is_stale = pattern_starts(r, "? ");
     const char *caller = pattern_find_last(r, from);
-    r.at = is_stale ? r.at + 2 : caller != NULL ? caller + sizeof from - 1 : r.at;
+    if (is_stale)
+        r.at += 2;
+    else if (caller != NULL)
+        r.at = caller + sizeof from - 1;
     r = is_place ? r : after_addresses(r);
     if (find_symbol(r, &found, &rest)) {
         if (!is_place && found.function.at != r.at && !pattern_starts(r, "("))
