@@ -296,7 +296,7 @@ class Files(e2e.Case):
         # ./run does not optimise it, which makes it larger; the stated size is that of a release
         larger = program.stat().st_size / 1e6 - float(stated[1])
         self.assertGreater(larger, -0.25)
-        self.assertLess(larger, 2.7)  # half of that are the encoders of zstd
+        self.assertLess(larger, 2.8)  # half of that are the encoders of zstd
 
 
 class Packages(e2e.Case):
