@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/array.h"
+#include "old_store.h"
 #include "store_fixture.h"
 
 static const char *set_up_file(struct store_fixture *f, const char *name)
@@ -47,14 +48,6 @@ TEST(an_upgrade_adds_up_any_number_of_runs)
         {"one more", 257, 0},
         {"without a case", 0, 257},
     };
-#define WITHOUT(COLUMN) "ALTER TABLE finding DROP COLUMN " COLUMN
-    static const char *const later[] = {
-        WITHOUT("facts"),       WITHOUT("fact_module"), WITHOUT("fact_file"),
-        WITHOUT("fact_sought"), WITHOUT("fact_flaw"),   WITHOUT("fact_left_by"),
-        WITHOUT("fact_kinds"),  WITHOUT("fact_more"),   WITHOUT("fact_part"),
-        WITHOUT("fact_input"),  WITHOUT("fact_shift"),
-    };
-#undef WITHOUT
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct store_fixture f;
         test_row(rows[i].name);
@@ -75,9 +68,7 @@ TEST(an_upgrade_adds_up_any_number_of_runs)
         }
         store_close(f.store);
         static const char added_up[] = "SELECT count(DISTINCT run_id) FROM run_median";
-        change(path, "DELETE FROM run_median; PRAGMA user_version = 19");
-        for (size_t k = 0; k < COUNT_OF(later); k++) /* columns of the versions after it */
-            change(path, later[k]);
+        change(path, UNDO_VERSION_22 UNDO_VERSION_21 UNDO_VERSION_20 "DELETE FROM run_median");
         CHECK_EQ(count_rows(path, added_up), 0);
         REQUIRE(store_open(path, STORE_WRITE, &f.store, &f.fault) == ERR_NONE);
         CHECK_EQ(count_rows(path, added_up), rows[i].runs + rows[i].empty);
