@@ -552,8 +552,9 @@ class Desk(e2e.Case):
                 ("m" + "n" * 128, "n" * 128)]
         for sent, name in rows:
             with self.subTest(sent):
-                data = json.loads(self.ask("POST", "/api/v1/resolve", form((sent, cut)), **FORM)[2])["data"]
-                self.assertEqual([error["label"] for error in data["errors"]], [name])
+                status, _, answer = self.ask("POST", "/api/v1/resolve", form((sent, cut)), **FORM)
+                self.assertEqual(status, 200, answer)
+                self.assertEqual([error["label"] for error in json.loads(answer)["data"]["errors"]], [name])
 
     # RFC 3986, 5.2: a page's links lead to /assets/ from any depth, also where a proxy adds folders before it.
     def test_assets_are_found_from_every_page(self):
