@@ -31,7 +31,7 @@ zlib1g-dev
 xz-utils
 python3
 TXT
-# A newer Node.js from elsewhere brings its own npm, which Debian's would clash with.
+# A newer Node from elsewhere brings its own npm, which Debian's would clash with.
 if ! { command -v npm && node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)'; } >/dev/null 2>&1; then
   printf '%s\n' nodejs npm
 fi
