@@ -19,6 +19,17 @@ static inline void store_set_up(struct store_fixture *f)
     REQUIRE(store_open(":memory:", STORE_WRITE, &f->store, &f->fault) == ERR_NONE);
 }
 
+/* A database in a file; returns its path. */
+static inline const char *store_set_up_file(struct store_fixture *f, const char *name)
+{
+    static const struct fault none = FAULT_INIT;
+    f->fault = none;
+    arena_init(&f->keep, 0);
+    const char *path = arena_printf(&f->keep, "%s/%s", test_scratch(), name);
+    REQUIRE(store_open(path, STORE_WRITE, &f->store, &f->fault) == ERR_NONE);
+    return path;
+}
+
 static inline void store_tear_down(struct store_fixture *f)
 {
     CHECK_EQ(f->fault.code, ERR_NONE);

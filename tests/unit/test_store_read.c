@@ -191,17 +191,6 @@ static int rows_of(const char *path, const char *table)
     return count;
 }
 
-/* A database in a file; returns its path. */
-static const char *set_up_file(struct store_fixture *f, const char *name)
-{
-    static const struct fault none = FAULT_INIT;
-    f->fault = none;
-    arena_init(&f->keep, 0);
-    const char *path = arena_printf(&f->keep, "%s/%s", test_scratch(), name);
-    REQUIRE(store_open(path, STORE_WRITE, &f->store, &f->fault) == ERR_NONE);
-    return path;
-}
-
 /* Both runs that were killed count as finished, the older one too. */
 TEST(runs_that_were_killed_are_among_the_latest)
 {
@@ -209,7 +198,7 @@ TEST(runs_that_were_killed_are_among_the_latest)
     char self[PROCESS_NAME_BYTES];
     struct store_fixture f;
     uint64_t found = 0;
-    const char *path = set_up_file(&f, "killed.db");
+    const char *path = store_set_up_file(&f, "killed.db");
     for (uint32_t i = 0; i < COUNT_OF(words); i++) {
         struct run_info run = run_of(arena_printf(&f.keep, "0123456%u-0000", i), "abcdef0123", "b");
         REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
@@ -268,7 +257,7 @@ TEST(a_way_that_is_not_known_is_left_out)
         .scenario = "s", .variant = "v", .ways = ways, .result = {.verdict = VERDICT_PASS}};
     struct run_case back;
     struct store_fixture f;
-    const char *path = set_up_file(&f, "ways.db");
+    const char *path = store_set_up_file(&f, "ways.db");
     REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
     REQUIRE(store_put_case(f.store, run.id, &c, &f.fault) == ERR_NONE);
     change(path, "UPDATE way_cost SET way = 'telepathy' WHERE way = 'dump'");
@@ -285,7 +274,7 @@ TEST(a_stack_of_a_thread_that_the_case_does_not_have_is_in_no_table)
     struct run_case cases[MADE_CASES], back;
     struct store_fixture f;
     struct run_info run;
-    const char *path = set_up_file(&f, "damaged.db");
+    const char *path = store_set_up_file(&f, "damaged.db");
     make_run(&f.keep, &run, cases);
     REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
     REQUIRE(store_put_case(f.store, run.id, &cases[0], &f.fault) == ERR_NONE);
@@ -328,7 +317,7 @@ TEST(a_number_that_has_no_word_says_the_least)
         char name[40];
         (void)snprintf(name, sizeof name, "numbers-%zu.db", i);
         test_row(rows[i / 3].name);
-        const char *path = set_up_file(&f, name);
+        const char *path = store_set_up_file(&f, name);
         make_run(&f.keep, &run, cases);
         REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
         REQUIRE(store_put_case(f.store, run.id, &cases[0], &f.fault) == ERR_NONE);
@@ -375,7 +364,7 @@ TEST(a_word_that_is_not_known_is_refused_or_says_the_least)
         char name[40];
         (void)snprintf(name, sizeof name, "words-%zu.db", i);
         test_row(rows[i].name);
-        const char *path = set_up_file(&f, name);
+        const char *path = store_set_up_file(&f, name);
         make_run(&f.keep, &run, cases);
         REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
         for (uint32_t k = 0; k < MADE_CASES; k++)
@@ -408,7 +397,7 @@ TEST(a_pruned_database_has_no_rows_of_deleted_runs)
     struct store_fixture f;
     struct run_info run;
     uint32_t deleted = 0;
-    const char *path = set_up_file(&f, "pruned.db");
+    const char *path = store_set_up_file(&f, "pruned.db");
     make_run(&f.keep, &run, cases);
     REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
     for (int i = 0; i < MADE_CASES; i++)
@@ -497,7 +486,7 @@ TEST(a_database_is_published_to_any_file_but_itself)
     };
     struct store_fixture f;
     struct run_info run = run_of("01234567-0000", "abcdef0123", "first");
-    const char *source = set_up_file(&f, "source.db");
+    const char *source = store_set_up_file(&f, "source.db");
     REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
     REQUIRE(folder_make(arena_printf(&f.keep, "%s/folder", test_scratch()), &f.fault) == ERR_NONE);
     test_write(arena_printf(&f.keep, "%s/text.db", test_scratch()), "text", 4);

@@ -6,16 +6,6 @@
 #include "old_store.h"
 #include "store_fixture.h"
 
-static const char *set_up_file(struct store_fixture *f, const char *name)
-{
-    static const struct fault none = FAULT_INIT;
-    f->fault = none;
-    arena_init(&f->keep, 0);
-    const char *path = arena_printf(&f->keep, "%s/%s", test_scratch(), name);
-    REQUIRE(store_open(path, STORE_WRITE, &f->store, &f->fault) == ERR_NONE);
-    return path;
-}
-
 static void change(const char *path, const char *sql)
 {
     sqlite3 *db = NULL;
@@ -53,7 +43,7 @@ TEST(an_upgrade_adds_up_any_number_of_runs)
         test_row(rows[i].name);
         char name[40];
         (void)snprintf(name, sizeof name, "sums-%zu.db", i);
-        const char *path = set_up_file(&f, name);
+        const char *path = store_set_up_file(&f, name);
         for (uint32_t k = 0; k < rows[i].empty + rows[i].runs; k++) {
             struct run_info run = {.label = "run", .uuid = arena_printf(&f.keep, "%08u-0000", k)};
             struct run_case c = {.scenario = "a",
@@ -88,7 +78,7 @@ TEST(causes_are_counted_and_one_that_is_not_known_is_left_out)
     struct run_info run = {.label = "run"};
     struct store_fixture f;
     uint32_t count = 0;
-    const char *path = set_up_file(&f, "causes.db");
+    const char *path = store_set_up_file(&f, "causes.db");
     REQUIRE(store_begin_run(f.store, &run, &f.keep, &f.fault) == ERR_NONE);
     REQUIRE(store_finish_run(f.store, run.id, RUN_COMPLETE, 9, &f.fault) == ERR_NONE);
     change(path, "INSERT INTO run_cause VALUES (1, 'symbols_missing', 5, 1, 5),"
